@@ -80,7 +80,8 @@ async function sumFor(
   if (!by.includes('hour')) {
     const isByTime = by.includes('day') || by.includes('month')
     const isOfDays = accountId !== undefined || (isByTime && by.includes('account'))
-    return by.includes('channel') || !isOfDays ? sumWork : sumDays
+    if (by.includes('channel') || !isOfDays) return sumWork
+    return (db, asked) => (asked.kept?.account === undefined ? sumDays : sumWork)(db, asked)
   }
   if (by.some((key) => key !== 'hour' && key !== 'model' && key !== 'unit')) return sumMoney
   const months = { first: monthAt(fromMs), last: monthAt(untilMs) }

@@ -52,7 +52,7 @@ describe.each(storeKinds)('sums of a page, on %s', (dialect) => {
     }
     const by = ['kind', 'unit', 'hour', 'account'] as const
     const asked = { fromMs: firstMs, untilMs: firstMs + days * dayMs, by }
-    const found = await sumBounded(store.read, asked, sum)
+    const found = await sumBounded(store.read, asked, sum, dayMs)
     return { found, all: await sumDays(store.read, asked), queries }
   }
 
@@ -80,6 +80,14 @@ describe.each(storeKinds)('sums of a page, on %s', (dialect) => {
       Array.from({ length: names.length - 1 }, (_, i) => idOf(accounts - names.length + 1 + i)),
     )
     expect(found.filter(({ hourMs }) => hourMs === firstMs)).toHaveLength(names.length)
+  })
+
+  test('of a month of days as many names are told apart as a page has room for', async () => {
+    const { found, all } = await bounded(30)
+    expect(totalOf(found)).toEqual(totalOf(all))
+    const names = new Set(found.map(({ accountId }) => accountId!))
+    expect(names.size).toBeGreaterThan(20)
+    expect(found.length).toBeLessThanOrEqual(maxSums)
   })
 
   test('of more than are folded at once nothing is answered', async () => {

@@ -3,7 +3,7 @@
 import { maxTotalNames } from '../../contract/totals.ts'
 import type { Tx } from '../../store/index.ts'
 import { dayMs, hourMs } from '../../store/proof/grains.ts'
-import { topNames } from '../../store/proof/top-names.ts'
+import { accountDays, topNames } from '../../store/proof/top-names.ts'
 import {
   type FoldedDimension,
   foldedDimensions,
@@ -22,20 +22,45 @@ const maxFolded = 50_000
 /** Sums of one key differ by kind and unit. */
 const sumsPerKey = 3
 
+/** `stepMs`: how far apart times are, where they are told apart. */
 export async function sumBounded(
   db: Tx,
   asked: MoneyQuery,
   sum: typeof sumMoney,
+  stepMs?: number,
 ): Promise<MoneySum[]> {
   const among = foldedIn(asked.by)
-  const share = shareOf(asked, among.length)
-  const folded = { among, names: share - 1, above: maxSums, limit: maxFolded }
-  const found = await sum(db, { ...asked, folded })
-  if (found.length > 0 && found.length <= maxSums && !hasManyNames(found)) return found
-  const kept = await keptNames(db, asked, share)
+  const share = shareOf(asked, among.length, stepMs)
+  let kept = isByDayAndAccount(asked) ? await keptAccounts(db, asked, share) : undefined
+  if (kept === undefined) {
+    const folded = { among, names: share - 1, above: maxSums, limit: maxFolded }
+    const found = await sum(db, { ...asked, folded })
+    if (found.length > 0 && found.length <= maxSums && !hasManyNames(found)) return found
+    kept = await keptNames(db, asked, share)
+  }
   const fewer = await sum(db, { ...asked, kept, limit: maxSums + 1 })
   // Then by time alone, of which there is so much.
   return fewer.length <= maxSums ? fewer : sum(db, { ...asked, kept: noNames })
+}
+
+/** Of all accounts, and by nothing that callers name: what the others have is what is left of all. */
+const isByDayAndAccount = ({ by, accountId, tokenId }: MoneyQuery): boolean =>
+  accountId === undefined &&
+  tokenId === undefined &&
+  ['hour', 'account'].every((each) => by.some((dimension) => dimension === each)) &&
+  foldedIn(by).length === 1
+
+/** Known before anything is summed: of so many accounts and days that sums are the slowest. Undefined: there are few. */
+async function keptAccounts(
+  db: Tx,
+  asked: MoneyQuery,
+  share: number,
+): Promise<KeptNames | undefined> {
+  const accounts = await accountDays(db, asked)
+  const sums = accounts.reduce((total, { days }) => total + days, 0)
+  return sums > maxSums
+    ? { account: accounts.slice(0, share - 1).map(({ name }) => name) }
+    : undefined
 }
 
 export const noNames: KeptNames = Object.fromEntries(foldedDimensions.map((each) => [each, []]))
@@ -48,9 +73,12 @@ export const foldedIn = (by: MoneyQuery['by']): FoldedDimension[] =>
   foldedDimensions.filter((dimension) => by.includes(dimension))
 
 /** How many names each of so many dimensions may have, so that a page is not exceeded. */
-export function shareOf({ fromMs, untilMs, by }: MoneyQuery, folded: number): number {
-  const spanMs = untilMs - fromMs > 31 * dayMs ? dayMs : hourMs
-  const times = by.includes('hour') ? Math.ceil((untilMs - fromMs) / spanMs) + 1 : 1
+export function shareOf(
+  { fromMs, untilMs, by }: MoneyQuery,
+  folded: number,
+  stepMs = untilMs - fromMs > 31 * dayMs ? dayMs : hourMs,
+): number {
+  const times = by.includes('hour') ? Math.ceil((untilMs - fromMs) / stepMs) + 1 : 1
   const share = (maxSums / times / sumsPerKey) ** (1 / Math.max(1, folded))
   return Math.max(1, Math.min(maxTotalNames, Math.floor(share)))
 }

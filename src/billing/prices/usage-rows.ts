@@ -6,6 +6,7 @@ import { formatNanos } from '../../lib/text/decimal.ts'
 import { monthAt } from '../../lib/text/month.ts'
 import { mapInTurns } from '../../lib/turns.ts'
 import type { Tx } from '../../store/index.ts'
+import { dayMs, hourMs } from '../../store/proof/grains.ts'
 import { type MoneyDimension, type MoneySum, sumMoney } from '../../store/proof/totals.ts'
 import { type BillTotal, grouped, namesOf, totalOf } from '../bills/bill.ts'
 import { sumBounded } from './bounded-sums.ts'
@@ -100,7 +101,8 @@ export async function sumUsage(
   const withUnit = wanted.has('account') && !wanted.has('unit')
   if (!withUnit) wanted.add('unit')
   const query = { accountId, fromMs, untilMs, tokenId, by: [...wanted], withCosts, withUnit }
-  const charges = chargesOf(await sumBounded(db, query, sum), withCosts)
+  const stepMs = by.includes('hour') ? hourMs : dayMs
+  const charges = chargesOf(await sumBounded(db, query, sum, stepMs), withCosts)
   const names = by.includes('token') ? await namesOf(db, charges) : new Map<string, string>()
   const keyOf = (sum: MoneySum) => by.map((key) => values[key](sum))
   return {

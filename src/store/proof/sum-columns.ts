@@ -7,20 +7,34 @@ interface Units {
   withCosts?: boolean | undefined
 }
 
+type Sign = '' | '-'
+
 // PostgreSQL sums bigint to numeric; the cast keeps the integer convention on both dialects.
-const sumsOf = (sign: '' | '-') =>
+const sumsOf = (sign: Sign, cells: Readonly<Record<string, string>> = {}) =>
   sql.raw(
     sumColumns
-      .map((name) =>
-        name === 'quantity'
-          ? `${sign}coalesce(sum(quantity), 0) AS quantity`
-          : `CAST(${sign}coalesce(sum(${name}), 0) AS bigint) AS ${name}`,
-      )
+      .map((name) => {
+        const sum = `${sign}coalesce(sum(${cells[name] ?? name}), 0)`
+        return `${name === 'quantity' ? sum : `CAST(${sum} AS bigint)`} AS ${name}`
+      })
       .join(', '),
   )
 
+const ofCharges = (name: string) => `CASE kind WHEN 'charge' THEN ${name} ELSE 0 END`
+
+/** Of a refund, what is given back and nothing else. */
+const ofWork = {
+  quantity: ofCharges('quantity'),
+  entries: ofCharges('entries'),
+  estimated: ofCharges('estimated'),
+  amount_nanos: 'amount_nanos - refund_nanos',
+}
+
 export const sums = sumsOf('')
 export const negatedSums = sumsOf('-')
+/** Of rows of charges and of refunds. */
+export const workSums = sumsOf('', ofWork)
+export const negatedWorkSums = sumsOf('-', ofWork)
 
 /** The first and the last unit by name: they are the same where there is one. */
 const unitsOf = (first: string, last: string, tokens: string) =>

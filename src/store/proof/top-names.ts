@@ -32,6 +32,18 @@ export async function topNames(
   return rows.map(({ name }) => name)
 }
 
+/** Every account with charges, those with the largest first, and on how many days it has some. */
+export async function accountDays(
+  db: Kysely<Schema>,
+  { fromMs, untilMs }: Stretch,
+): Promise<{ name: string; days: number }[]> {
+  const { rows } = await sql<{ name: string; days: number }>`
+    SELECT account_id AS name, count(DISTINCT day_ms) AS days FROM daily_totals
+    WHERE day_ms > ${fromMs - dayMs} AND day_ms < ${untilMs} AND kind = 'charge' ${ofAccounts({})}
+    GROUP BY account_id ORDER BY sum(amount_nanos), account_id`.execute(db)
+  return rows
+}
+
 /** Of a tag; `@` for the end user. */
 export async function topValues(
   db: Kysely<Schema>,

@@ -132,6 +132,25 @@ describe.each(storeKinds)('sums of work on %s', (dialect) => {
     expect(sumWork(store.read, { ...asked, by: ['channel', 'token'] })).rejects.toThrow('tokens')
   })
 
+  test('tell some accounts apart from all others, which are what is left', async () => {
+    const names = fc.subarray(['acc_0', 'acc_1', 'acc_2'])
+    const by = fc.subarray(['day', 'model', 'unit'] as const)
+    await fc.assert(
+      fc.asyncProperty(wholeDays, by, names, async (span, by, account) => {
+        const asked = { ...span, by: ['account', 'month', ...by] as const, withCosts: true }
+        const of =
+          (sum: typeof sumDays): typeof sumDays =>
+          (db, { folded: _, ...query }) =>
+            sum(db, { ...query, kept: { account } })
+        const found = await sumUsage(store.read, asked, of(sumWork))
+        expect(found).toEqual(await sumUsage(store.read, asked, of(sumDays)))
+        const shown = new Set(found.rows.map(({ account_id: id }) => id))
+        expect([...shown].filter((id) => id !== 'other' && !account.includes(id!))).toEqual([])
+      }),
+      { numRuns: 40 },
+    )
+  })
+
   test('months from before the upgrade have no tokens, and later ones have them', async () => {
     const { rows } = await sql<{ month: number }>`SELECT DISTINCT month_ms AS month
       FROM monthly_totals WHERE token_id <> '' AND month_ms > ${Date.UTC(2026, 1)}`.execute(

@@ -1,11 +1,12 @@
 // Sums of charges, and of what was refunded of them, over many days: each question from the totals with the fewest rows
 // that know its names. Equal to the sums of days at every moment.
 import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { otherNames } from '../../contract/totals.ts'
 import type { Schema } from '../schema.ts'
 import { dialectOf } from '../sql/dialect-of.ts'
 import { getMeta } from '../sql/meta.ts'
 import { dayMs, type Grain, grains, monthStart, namedMonthsKey } from './grains.ts'
-import { negatedSums, sums } from './sum-columns.ts'
+import { negatedSums, negatedWorkSums, sums, workSums } from './sum-columns.ts'
 import {
   byUnit,
   columnOf,
@@ -43,7 +44,11 @@ export async function sumWork(db: Kysely<Schema>, given: DaysQuery): Promise<Mon
 
 interface WorkPart extends Part {
   grain: Grain
-  /** In a month above, and not asked for. */
+  /** Of these accounts alone. */
+  accounts?: readonly string[]
+  /** Summed as that of the other accounts. */
+  isOfOthers?: boolean
+  /** In a part before, and not asked for there. */
   isSurplus?: boolean
 }
 
@@ -53,17 +58,27 @@ const ofEntries: readonly MoneyDimension[] = ['token', 'tier', 'price']
 async function partsOf(
   db: Kysely<Schema>,
   days: Part,
-  { by, accountId, tokenId }: DaysQuery,
+  { by, accountId, tokenId, kept }: DaysQuery,
 ): Promise<WorkPart[]> {
   const isByEntry = tokenId !== undefined || by.some((each) => ofEntries.includes(each))
   if (isByEntry && by.includes('channel')) throw new Error('channels have no tokens')
   if (days.fromMs === days.untilMs) return []
-  const isOfAll = !isByEntry && accountId === undefined && !by.includes('account')
-  const grain = isOfAll ? grains.overall : by.includes('channel') ? grains.channel : grains.day
-  if (grain === grains.overall || by.includes('hour')) return [{ grain, ...days }]
+  const isOfAll = !isByEntry && accountId === undefined
+  if (isOfAll && !by.includes('account')) return [{ grain: grains.overall, ...days }]
+  const grain = by.includes('channel') ? grains.channel : grains.day
+  if (isOfAll && kept?.account !== undefined) return partsBeside(kept.account, days, grain)
+  if (by.includes('hour')) return [{ grain, ...days }]
   const unnamedMs = isByEntry ? await getMeta(db, namedMonthsKey) : undefined
   const sinceMs = unnamedMs === undefined ? 0 : monthStart(Number(unnamedMs), 1)
   return splitMonths({ grain, ...days }, sinceMs, await newestDay(db))
+}
+
+/** Those of the accounts; those of the others are what is left of all. */
+function partsBeside(accounts: readonly string[], days: Part, grain: Grain): WorkPart[] {
+  const all: WorkPart = { ...days, grain: grains.overall, isOfOthers: true }
+  if (accounts.length === 0) return [all]
+  const theirs: WorkPart = { ...days, grain, accounts }
+  return [theirs, all, { ...theirs, isOfOthers: true, isSurplus: true }]
 }
 
 /**
@@ -97,29 +112,34 @@ async function newestDay(db: Kysely<Schema>): Promise<number> {
 
 async function workIn(
   db: Kysely<Schema>,
-  { grain, fromMs, untilMs, isSurplus }: WorkPart,
+  { grain, fromMs, untilMs, accounts, isOfOthers, isSurplus }: WorkPart,
   asked: DaysQuery,
 ): Promise<RawBuilder<unknown>> {
-  const isOfEntries = grain === grains.day
-  const columns = asked.by.map((dimension) =>
-    dimension === 'kind' && !isOfEntries
-      ? sql`CAST('charge' AS text) AS kind`
-      : columnOf(grain, dimension, asked),
-  )
+  const columns = asked.by.map((dimension) => {
+    if (dimension === 'kind') return sql`CAST('charge' AS text) AS kind`
+    if (dimension !== 'account') return columnOf(grain, dimension, asked)
+    if (isOfOthers === true) return sql`CAST(${otherNames} AS text) AS account_id`
+    return accounts === undefined ? columnOf(grain, dimension, asked) : sql`account_id`
+  })
   const time = sql.raw(grain.time)
-  const { accountId } = asked
-  return sql`SELECT ${list(columns)} ${isSurplus === true ? negatedSums : sums} FROM ${sql.raw(grain.table)}
+  const span = { ...asked, fromMs, untilMs }
+  const [plus, minus] = grain === grains.day ? [workSums, negatedWorkSums] : [sums, negatedSums]
+  return sql`SELECT ${list(columns)} ${isSurplus === true ? minus : plus} FROM ${sql.raw(grain.table)}
     WHERE ${time} >= ${fromMs} AND ${time} < ${untilMs} ${ofToken(asked, sql`token_id`)}
-      ${isOfEntries ? await ofWork(db, { ...asked, fromMs, untilMs }) : ofAccount(accountId)}
+      ${grain === grains.day ? sql`AND kind IN ('charge', 'refund')` : sql``}
+      ${accounts === undefined ? await ofAsked(db, span, grain) : sql`AND account_id IN (${sql.join(accounts)})`}
     ${grouped(columns.length)}`
 }
 
-const ofAccount = (accountId: string | undefined) =>
-  accountId === undefined ? sql`` : sql`AND account_id = ${accountId}`
-
-/** Days of entries have all kinds of them, and begin with the account. */
-async function ofWork(db: Kysely<Schema>, asked: DaysQuery): Promise<RawBuilder<unknown>> {
-  const isOfAll = dialectOf(db) === 'postgres' && asked.accountId === undefined
-  const readsAll = isOfAll && (await coversHalf(db, asked))
-  return sql`AND kind IN ('charge', 'refund') ${ofAccounts({ ...asked, readsAll })}`
+/** Only days of entries are in the order of accounts. */
+async function ofAsked(
+  db: Kysely<Schema>,
+  asked: DaysQuery,
+  grain: Grain,
+): Promise<RawBuilder<unknown>> {
+  const { accountId } = asked
+  if (accountId !== undefined) return sql`AND account_id = ${accountId}`
+  if (grain !== grains.day) return sql``
+  const readsAll = dialectOf(db) === 'postgres' && (await coversHalf(db, asked))
+  return ofAccounts({ readsAll })
 }
