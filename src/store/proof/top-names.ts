@@ -4,7 +4,7 @@ import { type Kysely, sql } from 'kysely'
 import type { Schema } from '../schema.ts'
 import { dayMs } from './grains.ts'
 import { modelName } from './total-names.ts'
-import { type FoldedDimension, type MoneyQuery, ofAccounts, ofToken } from './totals.ts'
+import { type FoldedDimension, isWorthAll, type MoneyQuery, ofAccounts, ofToken } from './totals.ts'
 
 const columns = {
   model: 'model',
@@ -37,9 +37,12 @@ export async function accountDays(
   db: Kysely<Schema>,
   { fromMs, untilMs }: Stretch,
 ): Promise<{ name: string; days: number }[]> {
+  const ofAll = ofAccounts({ readsAll: await isWorthAll(db, { fromMs, untilMs }) })
   const { rows } = await sql<{ name: string; days: number }>`
-    SELECT account_id AS name, count(DISTINCT day_ms) AS days FROM daily_totals
-    WHERE day_ms > ${fromMs - dayMs} AND day_ms < ${untilMs} AND kind = 'charge' ${ofAccounts({})}
+    SELECT account_id AS name, count(*) AS days FROM (
+      SELECT account_id, sum(amount_nanos) AS amount_nanos FROM daily_totals
+      WHERE day_ms > ${fromMs - dayMs} AND day_ms < ${untilMs} AND kind = 'charge' ${ofAll}
+      GROUP BY account_id, day_ms) AS days
     GROUP BY account_id ORDER BY sum(amount_nanos), account_id`.execute(db)
   return rows
 }

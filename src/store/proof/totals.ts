@@ -126,7 +126,7 @@ export async function sumDays(db: Kysely<Schema>, given: DaysQuery): Promise<Mon
   // PostgreSQL does not sort, and would rather have a key more than three sums.
   const asked = isPostgres ? byUnit(given) : given
   const { days, rest } = splitDays(asked)
-  const readsAll = isPostgres && asked.accountId === undefined && (await coversHalf(db, days))
+  const readsAll = asked.accountId === undefined && (await isWorthAll(db, days))
   const ofDays = partOf(grains.day, { ...asked, ...days, readsAll })
   return summed(db, asked, [], [ofDays, ...hoursIn(asked, rest)])
 }
@@ -151,9 +151,9 @@ export const hoursIn = (asked: DaysQuery, parts: readonly Part[]) =>
 export const byUnit = (asked: DaysQuery): DaysQuery =>
   asked.withUnit === true ? { ...asked, by: [...asked.by, 'unit'], withUnit: false } : asked
 
-/** Half of the days from the first to the newest, or more. */
-export async function coversHalf(db: Kysely<Schema>, { fromMs, untilMs }: Part): Promise<boolean> {
-  if (fromMs === untilMs) return false
+/** Half of the days from the first to the newest, or more; SQLite reads them by account anyway. */
+export async function isWorthAll(db: Kysely<Schema>, { fromMs, untilMs }: Part): Promise<boolean> {
+  if (fromMs === untilMs || dialectOf(db) === 'sqlite') return false
   const { rows } = await sql<{ first: number | null; last: number | null }>`
     SELECT min(day_ms) AS first, max(day_ms) AS last FROM overall_totals`.execute(db)
   const { first, last } = rows[0]!

@@ -3,17 +3,16 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { otherNames } from '../../contract/totals.ts'
 import type { Schema } from '../schema.ts'
-import { dialectOf } from '../sql/dialect-of.ts'
 import { getMeta } from '../sql/meta.ts'
 import { dayMs, type Grain, grains, monthStart, namedMonthsKey } from './grains.ts'
 import { negatedSums, negatedWorkSums, sums, workSums } from './sum-columns.ts'
 import {
   byUnit,
   columnOf,
-  coversHalf,
   type DaysQuery,
   grouped,
   hoursIn,
+  isWorthAll,
   list,
   type MoneyDimension,
   type MoneySum,
@@ -140,6 +139,5 @@ async function ofAsked(
   const { accountId } = asked
   if (accountId !== undefined) return sql`AND account_id = ${accountId}`
   if (grain !== grains.day) return sql``
-  const readsAll = dialectOf(db) === 'postgres' && (await coversHalf(db, asked))
-  return ofAccounts({ readsAll })
+  return ofAccounts({ readsAll: await isWorthAll(db, asked) })
 }
