@@ -2,7 +2,6 @@
 // ones with the largest charges are told apart, and the others are one. The sums always add up.
 import { maxTotalNames } from '../../contract/totals.ts'
 import type { Tx } from '../../store/index.ts'
-import { dayMs, hourMs } from '../../store/proof/grains.ts'
 import { accountDays, topNames } from '../../store/proof/top-names.ts'
 import {
   type FoldedDimension,
@@ -22,12 +21,11 @@ const maxFolded = 50_000
 /** Sums of one key differ by kind and unit. */
 const sumsPerKey = 3
 
-/** `stepMs`: how far apart times are, where they are told apart. */
 export async function sumBounded(
   db: Tx,
   asked: MoneyQuery,
   sum: typeof sumMoney,
-  stepMs?: number,
+  stepMs: number,
 ): Promise<MoneySum[]> {
   const among = foldedIn(asked.by)
   const share = shareOf(asked, among.length, stepMs)
@@ -72,11 +70,14 @@ export const hasManyNames = (sums: readonly MoneySum[]): boolean =>
 export const foldedIn = (by: MoneyQuery['by']): FoldedDimension[] =>
   foldedDimensions.filter((dimension) => by.includes(dimension))
 
-/** How many names each of so many dimensions may have, so that a page is not exceeded. */
+/**
+ * How many names each of so many dimensions may have, so that a page is not exceeded. `stepMs`: how far apart times are,
+ * where they are told apart.
+ */
 export function shareOf(
   { fromMs, untilMs, by }: MoneyQuery,
   folded: number,
-  stepMs = untilMs - fromMs > 31 * dayMs ? dayMs : hourMs,
+  stepMs: number,
 ): number {
   const times = by.includes('hour') ? Math.ceil((untilMs - fromMs) / stepMs) + 1 : 1
   const share = (maxSums / times / sumsPerKey) ** (1 / Math.max(1, folded))

@@ -9,7 +9,7 @@ import { monthBounds } from '../../lib/text/month.ts'
 import { insertAccount } from '../../store/catalog/accounts.ts'
 import { inSnapshot, type Store } from '../../store/index.ts'
 import { appendEntry } from '../../store/ledger/entries.ts'
-import { newPlace, type Place, storeKinds } from '../../store/test-stores.ts'
+import { aRequest, newPlace, type Place, storeKinds } from '../../store/test-stores.ts'
 import { makeBill } from '../bills/bill.ts'
 import { sumTaggedUsage } from './tagged-usage.ts'
 
@@ -63,6 +63,32 @@ describe.each(storeKinds)('charges by tag on %s', (dialect) => {
     }
     return [...sums].map(([key, [count, sum]]) => [key, count, formatNanos(sum)]).toSorted()
   }
+
+  test('by day tell as many values apart as a page of days has room for', async () => {
+    const accountId = await newAccount()
+    const teams = ['blue', 'cyan', 'gold', 'lime', 'pink', 'rose']
+    for (let hour = 0; hour < 30 * 24; hour++) {
+      const atMs = stretch.fromMs + hour * 3_600_000
+      const call = { accountId, atMs, totalMs: 0, chargeNanos: 7n, costNanos: 2n }
+      const charge = { unit: 'token', quantity: 1 }
+      await Promise.all(
+        teams.map((team) =>
+          store.record(aRequest({ ...call, charge, tags: tagText([['team', team]])! })),
+        ),
+      )
+    }
+    const asked = { accountId, ...stretch, by: ['day'] as const, tagKey: 'tag:team' as const }
+    const { total, rows } = await inSnapshot(store, (db) => sumTaggedUsage(db, asked))
+    expect(total.amount).toBe(formatNanos(7n * 30n * 24n * 6n))
+    expect(rows).toHaveLength(30 * teams.length)
+    expect(new Set(rows.map(({ tag, amount }) => `${tag} ${amount}`))).toEqual(
+      new Set(teams.map((team) => `${team} ${formatNanos(7n * 24n)}`)),
+    )
+    const months = await inSnapshot(store, (db) =>
+      sumTaggedUsage(db, { ...asked, by: ['month'] as const }),
+    )
+    expect(months.rows).toHaveLength(teams.length)
+  })
 
   test('add up to the bill', async () => {
     await fc.assert(

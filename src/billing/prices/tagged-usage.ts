@@ -6,6 +6,7 @@ import { maxTotalNames, shownName } from '../../contract/totals.ts'
 import { ensure } from '../../lib/ensure.ts'
 import { mapInTurns } from '../../lib/turns.ts'
 import type { Tx } from '../../store/index.ts'
+import { dayMs, hourMs } from '../../store/proof/grains.ts'
 import { addSum, mergeSums, sumKey } from '../../store/proof/merge-sums.ts'
 import { topValues } from '../../store/proof/top-names.ts'
 import {
@@ -43,7 +44,8 @@ export async function sumTaggedUsage(db: Tx, asked: TaggedQuestion): Promise<Usa
   const { accountId, fromMs, untilMs, by, tokenId, tagKey, withCosts } = asked
   const wanted = new Set<TagDimension>(['unit'])
   for (const key of by) wanted.add(dimensions[key] as TagDimension)
-  const question = { accountId, fromMs, untilMs, tokenId, by: [...wanted], withCosts }
+  const inDays = !by.includes('hour')
+  const question = { accountId, fromMs, untilMs, tokenId, by: [...wanted], withCosts, inDays }
   const query = { ...question, name: nameOfKey(tagKey) }
   const { tagged, charges } =
     (await readSums(db, query, {})) ??
@@ -80,7 +82,8 @@ async function readSums(db: Tx, query: TagQuery, fewer: Fewer, max = maxSums) {
 }
 
 async function fewerNames(db: Tx, query: TagQuery): Promise<Fewer> {
-  const share = shareOf(query, foldedIn(query.by).length + 1)
+  const stepMs = query.inDays === true ? dayMs : hourMs
+  const share = shareOf(query, foldedIn(query.by).length + 1, stepMs)
   return {
     kept: await keptNames(db, query, share),
     keptValues: await topValues(db, query.name, query, share - 1),

@@ -34,6 +34,8 @@ interface Asked {
   tokenId?: string | undefined
   /** Names that are told apart; others of the dimension are summed as `otherNames`. */
   kept?: KeptNames | undefined
+  /** Times are those of whole days. */
+  inDays?: boolean | undefined
   /** Sums at most. */
   limit?: number | undefined
   /** Where there are many sums, names are summed as `otherNames`. */
@@ -186,10 +188,15 @@ function partOf(
 export function columnOf(
   grain: Grain,
   dimension: MoneyDimension,
-  { kept }: Asked,
+  { kept, inDays }: Asked,
 ): RawBuilder<unknown> {
   const [column] = dimensions[dimension]
-  if (dimension === 'hour') return sql`${sql.raw(grain.time)} AS hour_ms`
+  if (dimension === 'hour') {
+    const time = sql.raw(grain.time)
+    return inDays === true
+      ? sql`${time} - ${time} % ${sql.lit(dayMs)} AS hour_ms`
+      : sql`${time} AS hour_ms`
+  }
   const names = kept?.[dimension as FoldedDimension]
   return names === undefined ? sql.raw(column) : folded(column, names)
 }
