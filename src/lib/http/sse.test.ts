@@ -223,3 +223,24 @@ describe('each event', () => {
     expect(read('data: 1\n\ndata: 2\n\n', 1)).toHaveLength(1)
   })
 })
+
+test('an event begins and ends at the blank line that is nearest, of either kind', () => {
+  const text = fc.string({ unit: fc.constantFrom('\r', '\n', '\r\n', 'a'), maxLength: 24 })
+  fc.assert(
+    fc.property(text, fc.nat(24), (text, at) => {
+      const ends = (from: number) =>
+        ['\n\n', '\r\n\r\n'].flatMap((blank) => {
+          const found = text.indexOf(blank, from)
+          return found === -1 ? [] : [[found, found + blank.length] as const]
+        })
+      const [next] = ends(at).sort(([one], [other]) => one - other)
+      expect(endOfEvent(bytes(text), at)).toBe(next?.[1] ?? text.length)
+      const before = ['\n\n', '\r\n\r\n'].map((blank) => {
+        const found = text.lastIndexOf(blank, at)
+        return found === -1 ? 0 : found + blank.length
+      })
+      expect(startOfEvent(bytes(text), at)).toBe(Math.max(...before))
+    }),
+    { numRuns: 3_000 },
+  )
+})

@@ -19,8 +19,10 @@ export function endOfLastEvent(bytes: Buffer): number {
 /** Index where the event that contains this byte begins. */
 export function startOfEvent(bytes: Buffer, at: number): number {
   const unix = bytes.lastIndexOf(blankLine, at)
-  const dos = bytes.lastIndexOf(dosBlankLine, at)
-  return Math.max(unix === -1 ? 0 : unix + 2, dos === -1 ? 0 : dos + 4)
+  const start = unix === -1 ? 0 : unix + 2
+  // Not looked for in all events before: there are thousands, and most streams have none.
+  const dos = bytes.subarray(start, at + dosBlankLine.length).lastIndexOf(dosBlankLine)
+  return dos === -1 ? start : start + dos + dosBlankLine.length
 }
 
 /** Complete events, each with its closing blank line. */
@@ -118,18 +120,22 @@ function afterBlankLine(text: string, feed: number): number {
 }
 
 function endOfEventIn(text: string, start: number): number {
-  const unix = text.indexOf('\n\n', start)
-  const dos = text.indexOf('\r\n\r\n', start)
-  if (dos !== -1 && (unix === -1 || dos < unix)) return dos + 4
-  return unix === -1 ? -1 : unix + 2
+  for (let feed = text.indexOf('\n', start); feed !== -1; feed = text.indexOf('\n', feed + 1)) {
+    if (text.charCodeAt(feed + 1) === lf) return feed + 2
+    if (feed > start && text.startsWith('\r\n\r\n', feed - 1)) return feed + 3
+  }
+  return -1
 }
 
 /** Index just after the event that begins at `start`. */
 export function endOfEvent(bytes: Buffer, start: number): number {
-  const unix = bytes.indexOf(blankLine, start)
-  const dos = bytes.indexOf(dosBlankLine, start)
-  if (dos !== -1 && (unix === -1 || dos < unix)) return dos + 4
-  return unix === -1 ? bytes.length : unix + 2
+  // Line by line: to look for both kinds of blank lines would read all events that follow for each.
+  for (let feed = bytes.indexOf(lf, start); feed !== -1; feed = bytes.indexOf(lf, feed + 1)) {
+    if (bytes[feed + 1] === lf) return feed + 2
+    const isDos = bytes[feed - 1] === cr && bytes[feed + 1] === cr && bytes[feed + 2] === lf
+    if (isDos && feed > start) return feed + 3
+  }
+  return bytes.length
 }
 
 /** Whether the event at `at` has the shape of others; it ends before `end`. */
