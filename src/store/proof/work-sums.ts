@@ -82,7 +82,7 @@ function partsBeside(accounts: readonly string[], days: Part, grain: Grain): Wor
 
 /**
  * As whole months, none before `sinceMs`, and the days that are missing or too many: of the months at both ends, what has
- * fewer days. No days are after the newest.
+ * fewer days.
  */
 function splitMonths(days: WorkPart, sinceMs: number, newestMs: number): WorkPart[] {
   const { grain, fromMs, untilMs } = days
@@ -98,7 +98,7 @@ function splitMonths(days: WorkPart, sinceMs: number, newestMs: number): WorkPar
     { grain, fromMs, untilMs: first },
     { grain, fromMs: last, untilMs },
     { grain, fromMs: first, untilMs: fromMs, isSurplus: true },
-    { grain, fromMs: untilMs, untilMs: Math.min(last, filledMs), isSurplus: true },
+    { grain, fromMs: untilMs, untilMs: last, isSurplus: true },
   ]
   return parts.filter((part) => part.fromMs < part.untilMs)
 }
