@@ -11,7 +11,7 @@ import { insertRows } from '../sql/bulk.ts'
 import { dialectOf } from '../sql/dialect-of.ts'
 import { getMeta } from '../sql/meta.ts'
 import { adding, columnsOf, grainNames, grains } from './grains.ts'
-import { rollUp } from './roll-up.ts'
+import { entrySlotOf, rollUp } from './roll-up.ts'
 import { nameColumns } from './total-names.ts'
 
 /** The last receipt of an account. */
@@ -38,7 +38,8 @@ export async function lockAccount(tx: Kysely<Schema>, id: string): Promise<void>
 /** Adds entries to the totals of their accounts, whose rows are locked. */
 export async function addToTotals(tx: Kysely<Schema>, bookings: readonly Booking[]): Promise<void> {
   const dialect = dialectOf(tx)
-  const rolling = rollUp(bookings)
+  const slot = dialect === 'sqlite' ? 0 : entrySlotOf(bookings[0]?.accountId ?? '')
+  const rolling = rollUp(bookings, slot)
   let step = rolling.next()
   while (!step.done) {
     const { account_id, month, name, values } = step.value

@@ -28,6 +28,14 @@ export interface RollUp {
   rows: Readonly<Record<GrainName, readonly Value[][]>>
 }
 
+const slots = 16
+
+/** That of a gateway for its batches: ids end with a hexadecimal digit. */
+export const slotOf = (id: string): number => Number.parseInt(id.slice(-1), slots) || 0
+
+/** That of a single entry: of its account, so that settlements seldom wait for each other, and never for a batch. */
+export const entrySlotOf = (accountId: string): number => slots + slotOf(accountId)
+
 /** Asks about names, then gives what to write. `slot`: the part of the totals of all accounts that they are added to. */
 export function* rollUp(
   bookings: readonly Booking[],

@@ -151,6 +151,31 @@ describe.each(storeKinds)('sums of work on %s', (dialect) => {
     )
   })
 
+  if (dialect === 'postgres') {
+    test('are added to by transactions that do not wait for each other', async () => {
+      const day = {
+        atMs: firstMs + days * dayMs,
+        model: 'model-0',
+        unit: 'token',
+        channel: 'channel-0',
+      }
+      const charge = (i: number) => ({
+        ...{ ...day, accountId: `acc_${i}`, kind: 'charge' as const },
+        ...{ amountNanos: -1n, quantity: 1, ref: `task_${i}` },
+      })
+      await store.tx(async (first) => {
+        expect(await appendEntry(first, charge(0))).toBe(true)
+        expect(await store.tx((second) => appendEntry(second, charge(1)))).toBe(true)
+        const { atMs, model, channel } = day
+        const call = { accountId: 'acc_2', atMs, totalMs: 0, model, channel, chargeNanos: 1n }
+        await store.record(aRequest({ ...call, charge: { unit: 'token', quantity: 1 } }))
+      })
+      const { rows } = await sql<{ entries: number }>`SELECT entries FROM overall_totals
+        WHERE day_ms = ${day.atMs} AND model = 'model-0'`.execute(store.read)
+      expect(rows.map(({ entries }) => entries)).toEqual([1, 1, 1])
+    })
+  }
+
   test('months from before the upgrade have no tokens, and later ones have them', async () => {
     const { rows } = await sql<{ month: number }>`SELECT DISTINCT month_ms AS month
       FROM monthly_totals WHERE token_id <> '' AND month_ms > ${Date.UTC(2026, 1)}`.execute(

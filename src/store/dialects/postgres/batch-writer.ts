@@ -5,7 +5,7 @@ import pg from 'pg'
 import { plus } from '../../../contract/bills/receipt.ts'
 import { adding, columnsOf, type Grain, grains } from '../../proof/grains.ts'
 import { type ChainEnd, currencyKey, nextReceipt } from '../../proof/receipts.ts'
-import { type RollUp, rollUp } from '../../proof/roll-up.ts'
+import { type RollUp, rollUp, slotOf } from '../../proof/roll-up.ts'
 import { nameColumns } from '../../proof/total-names.ts'
 import {
   callColumns,
@@ -133,9 +133,6 @@ interface Sending {
 }
 
 const width = callColumns.length
-
-/** Gateways are told apart by the end of their ids, which is hexadecimal. */
-const slotOf = (gatewayId = ''): number => 1 + (Number.parseInt(gatewayId.slice(-1), 16) || 0)
 
 /** One attempt. */
 export async function sendBatch(pool: pg.Pool, rows: Rows, sending: Sending): Promise<void> {
@@ -289,7 +286,7 @@ class BatchTransaction {
   /** Writes what few batches have: new names and tags. */
   async #rollUp(bookings: readonly Booking[]): Promise<RollUp> {
     const { names, gatewayId } = this.#sending
-    const rolling = rollUp(bookings, slotOf(gatewayId))
+    const rolling = rollUp(bookings, slotOf(gatewayId ?? ''))
     let step = rolling.next()
     while (!step.done) {
       const known = names.answer(step.value)
