@@ -55,12 +55,14 @@ const addTo = (grain: Grain, from: number): string => {
 const callTypes = storedColumns.map((name) => columnTypes[kindOf(name)]!)
 const logStatement = insert('requests', storedColumns, callTypes, 1)
 
-const hoursFrom = 1 + storedColumns.length
-const daysFrom = hoursFrom + columnsOf(grains.hour).length
-const channelsFrom = daysFrom + columnsOf(grains.day).length
-const monthsFrom = channelsFrom + columnsOf(grains.channel).length
-const overallFrom = monthsFrom + columnsOf(grains.month).length
-const sumsFrom = overallFrom + columnsOf(grains.overall).length
+/** Those of tags are written apart: few batches have some. */
+const bookedGrains = ['hour', 'day', 'channel', 'month', 'overall'] as const
+let sumsFrom = 1 + storedColumns.length
+const bookTotals = bookedGrains.map((name) => {
+  const text = `added_${name} AS (${addTo(grains[name], sumsFrom)}),`
+  sumsFrom += columnsOf(grains[name]).length
+  return text
+})
 const gatewayParameter = `$${sumsFrom + 4}::text`
 const deadlineParameter = `$${sumsFrom + 5}::float8`
 
@@ -69,11 +71,7 @@ const maxCommitDelayMs = 300
 
 const bookStatement = `
 WITH logged AS (${logStatement}),
-hours AS (${addTo(grains.hour, hoursFrom)}),
-days AS (${addTo(grains.day, daysFrom)}),
-channels AS (${addTo(grains.channel, channelsFrom)}),
-months AS (${addTo(grains.month, monthsFrom)}),
-overall AS (${addTo(grains.overall, overallFrom)}),
+${bookTotals.join('\n')}
 sums AS (
   SELECT * FROM ${unnested(['text', 'bigint', 'bigint', 'text'], sumsFrom)}
     AS sums (account_id, balance, number, hash)
@@ -210,11 +208,7 @@ class BatchTransaction {
     const accounts = [...this.#accounts]
     await this.#query('hot-batch', bookStatement, [
       ...columns,
-      ...byColumn(rows.hour, columnsOf(grains.hour).length),
-      ...byColumn(rows.day, columnsOf(grains.day).length),
-      ...byColumn(rows.channel, columnsOf(grains.channel).length),
-      ...byColumn(rows.month, columnsOf(grains.month).length),
-      ...byColumn(rows.overall, columnsOf(grains.overall).length),
+      ...bookedGrains.flatMap((name) => byColumn(rows[name], columnsOf(grains[name]).length)),
       accounts.map(([id]) => id),
       accounts.map(([, { sumNanos }]) => sumNanos),
       accounts.map(([, { number }]) => number),
