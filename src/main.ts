@@ -7,6 +7,7 @@ import { keepSignals } from './start/signals.ts'
 const wanted: Readonly<Record<string, string>> = {
   BUN_CONFIG_MAX_HTTP_REQUESTS: '20000',
   BUN_JSC_forceRAMSize: '700000000',
+  BUN_JSC_concurrentGCMaxHeadroom: '8',
 }
 
 /** Becomes the same program once more, if something it needs was not set for it. */
