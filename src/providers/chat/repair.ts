@@ -2,12 +2,10 @@
 // its own. What has the right form stays the same object.
 import { eachObject } from '../../lib/json/each-object.ts'
 import { isObject } from '../../lib/json/parse.ts'
-import type { Json, SeenCall, StreamState } from '../text/style.ts'
+import { SeenCalls } from '../text/seen-calls.ts'
+import type { Json, StreamState } from '../text/style.ts'
 
 type Calls = Pick<StreamState, 'calls'>
-
-/** More are not told apart. */
-const maxCalls = 256
 
 export function repairChunk(chunk: Json, state: Calls): Json {
   if (chunk['choices'] === undefined && !isChunk(chunk)) return chunk
@@ -54,20 +52,19 @@ function withCalls(delta: Json, choice: number, state: Calls): Json {
   const { tool_calls: sent } = delta
   if (sent == null) return delta
   state.calls ??= new Map()
-  const known = state.calls.get(choice) ?? []
+  const known = state.calls.get(choice) ?? new SeenCalls()
   state.calls.set(choice, known)
   const calls = eachObject(sent, (call) => repairCall(call, known))
   return calls === sent ? delta : { ...delta, tool_calls: calls }
 }
 
 /** Clients fail at a call without a type, and write an object as `[object Object]`. */
-function repairCall(call: Json, known: SeenCall[]): Json {
-  const before = known.length
-  const index = ownIndex(call, known)
+function repairCall(call: Json, calls: SeenCalls): Json {
+  const { index, isNew } = ownIndex(call, calls)
   const { type, function: made } = call
   const changed: Record<string, unknown> = {}
   if (index !== call['index']) changed['index'] = index
-  if (known.length > before && !isObject(call['custom'])) {
+  if (isNew && !isObject(call['custom'])) {
     if (typeof type !== 'string' || type === '') changed['type'] = 'function'
     if (!isObject(made)) changed['function'] = { name: '', arguments: '' }
   }
@@ -78,23 +75,19 @@ function repairCall(call: Json, known: SeenCall[]): Json {
 }
 
 /** By index; without one, an id begins a call, and a part without an id continues the last. */
-function ownIndex(call: Json, calls: SeenCall[]): unknown {
+function ownIndex(call: Json, calls: SeenCalls): { index: unknown; isNew: boolean } {
   const made = call['function'] ?? call['custom']
   const index = call['index'] ?? undefined
   const id = typeof call['id'] === 'string' ? call['id'] : ''
   const hasName = isObject(made) && typeof made['name'] === 'string' && made['name'] !== ''
-  const known = calls.findLast((seen) =>
-    index === undefined ? id === '' || seen.id === id : seen.index === index,
-  )
+  const known = calls.find(index, id)
   // Some upstreams give all their calls the same index.
   const isOther = known !== undefined && id !== '' && known.id !== '' && id !== known.id
   if (known !== undefined && !(isOther && hasName)) {
-    if (known.id === '') known.id = id
-    return known.own
+    if (known.id === '' && id !== '') calls.name(known, id)
+    return { index: known.own, isNew: false }
   }
-  if (calls.length >= maxCalls) return call['index']
+  if (calls.isFull) return { index: call['index'], isNew: false }
   // Clients keep the calls in a list, which must have no gaps.
-  const own = calls.length
-  calls.push({ index, id, own })
-  return own
+  return { index: calls.add(index, id), isNew: true }
 }
