@@ -112,16 +112,33 @@ export class LargeEvent {
   #named(bytes: Buffer): Buffer {
     const { model, fields } = this.#changes
     if (model === undefined || this.#isNamed) return bytes
-    const text = bytes.toString('latin1')
-    const field = new RegExp(`("(?:${fields.join('|')})"\\s*:\\s*)"[^"\\\\]*"`)
-    const found = field.exec(text)
-    if (found === null) return bytes
+    const at = firstName(bytes.toString('latin1'), fields)
+    if (at === undefined) return bytes
     this.#isNamed = true
-    const [whole, key = ''] = found
-    const start = found.index + key.length
-    const end = found.index + whole.length
-    return Buffer.concat([bytes.subarray(0, start), Buffer.from(model), bytes.subarray(end)])
+    return Buffer.concat([bytes.subarray(0, at.start), Buffer.from(model), bytes.subarray(at.end)])
   }
+}
+
+const nameBehind = /\s*:\s*("[^"\\]*")/y
+
+/** Where the text has the first value of one of the fields that is a plain string. */
+function firstName(
+  text: string,
+  fields: readonly string[],
+): { start: number; end: number } | undefined {
+  let found: { start: number; end: number } | undefined
+  for (const field of fields) {
+    const key = `"${field}"`
+    for (let at = text.indexOf(key); at !== -1; at = text.indexOf(key, at + 1)) {
+      if (found !== undefined && at > found.start) break
+      nameBehind.lastIndex = at + key.length
+      const name = nameBehind.exec(text)?.[1]
+      if (name === undefined) continue
+      found = { start: nameBehind.lastIndex - name.length, end: nameBehind.lastIndex }
+      break
+    }
+  }
+  return found
 }
 
 /** No field and no character is split there. */
