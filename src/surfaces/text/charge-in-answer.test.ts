@@ -120,7 +120,7 @@ test.each([100_000_000, 65_537, 1_000_001])(
 )
 
 test('an event of many parts is joined once, not with each of them', () => {
-  const text = delta + eventOf({ ...final, x: 'x'.repeat(3_000_000) }) + lastEvent
+  const text = delta + eventOf({ ...final, x: 'x'.repeat(1_900_000) }) + lastEvent
   const joins = spyOn(Buffer, 'concat')
   const out = played(parts(text, 16_384))
   const bytes = joins.mock.results.reduce((sum, { value }) => sum + (value as Buffer).length, 0)
@@ -138,6 +138,15 @@ test.each([100_000_000, 65_537])('of several large events the last gets it (%d b
   expect(played(parts(one + eventOf(final) + lastEvent, size)) === one + small + lastEvent).toBe(
     true,
   )
+})
+
+test.each([0, 1])('no character of a large event is cut in two (%d letters before)', (count) => {
+  for (const pairs of [40_000, 1_200_000]) {
+    const large = { type: 'message_delta', x: 'a'.repeat(count) + '😀'.repeat(pairs) }
+    const text = eventOf({ ...large, usage: { a: 1 } }) + lastEvent
+    const wanted = eventOf({ ...large, usage: { gateway: note, a: 1 } }) + lastEvent
+    expect(played(parts(text, 100_000_000)) === wanted).toBe(true)
+  }
 })
 
 test('one whose usage is far from its end goes out as it is', () => {

@@ -81,7 +81,7 @@ export const streamWithCharge = (
 ): AnswerStream => ({ start: (sink) => stream.start(new ChargeSink(sink, place, answer)) })
 
 /** What waits for the end is not more than this; of a larger event only the last part. */
-const maxHeldBytes = 4 * 1024 * 1024
+const maxHeldBytes = 2 * 1024 * 1024
 /** Its usage follows its content, with little behind it. */
 const tailBytes = 64 * 1024
 
@@ -174,9 +174,9 @@ class ChargeSink implements StreamSink {
 
   #take(event: string): string {
     if (event.length > maxHeldBytes) {
-      const at = event.lastIndexOf(',', event.length - tailBytes)
-      const before = this.#release() + event.slice(0, Math.max(0, at))
-      return before + this.#takeTail(event.slice(Math.max(0, at)))
+      const [head, tail] = cutBeforeTail(event)
+      const before = this.#release() + head
+      return before + this.#takeTail(tail)
     }
     const data = dataOf(event)
     if (data === undefined) return event
@@ -207,10 +207,29 @@ class ChargeSink implements StreamSink {
     }
     const data = dataOf(first)!
     if (data === this.#place.marker) return usageEvent(this.#answer, note) + this.#release()
-    const at = first.indexOf('{', first.indexOf('data:'))
-    return [withMember(first, path, note, at), ...others].join('')
+    return [withNote(first, path, note), ...others].join('')
   }
 }
+
+/** Of a large event only the last part is read, if its usage is there. */
+function withNote(event: string, path: readonly string[], note: string): string {
+  if (event.length > tailBytes) {
+    const [head, tail] = cutBeforeTail(event)
+    const noted = withMemberInTail(tail, path.at(-1)!, path.length, note)
+    if (noted !== undefined) return head + noted
+  }
+  const at = event.indexOf('{', event.indexOf('data:'))
+  return withMember(event, path, note, at)
+}
+
+/** No character is cut in two. */
+function cutBeforeTail(event: string): [head: string, tail: string] {
+  const at = event.length - tailBytes
+  const from = isSecondHalf(event.charCodeAt(at)) ? at - 1 : at
+  return [event.slice(0, from), event.slice(from)]
+}
+
+const isSecondHalf = (code: number): boolean => code >= 0xdc00 && code <= 0xdfff
 
 /** No character is cut in two. */
 function tailFrom(bytes: Buffer): number {
