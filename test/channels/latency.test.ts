@@ -44,7 +44,8 @@ afterAll(async () => {
   await fast?.stop()
 })
 
-const calls = 40
+/** Chance alone would have to give one of two equal channels 30 of 100: once in 25,000 runs. */
+const calls = 100
 
 async function slowShare(name: string): Promise<number> {
   const before = slow.calls.length
