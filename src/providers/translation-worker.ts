@@ -1,6 +1,6 @@
 // The thread that translates large requests and reads large answers, one after the other.
 import { Refusal } from '../contract/errors.ts'
-import type { Reported, UpstreamError } from '../contract/provider.ts'
+import type { Reported, StreamWatcher, UpstreamError } from '../contract/provider.ts'
 import { collectSoon } from '../lib/collect-soon.ts'
 import { isObject } from '../lib/json/parse.ts'
 import { trimmed } from '../lib/json/trim.ts'
@@ -132,10 +132,9 @@ function understood({ answer, notes }: { answer: Uint8Array; notes: string }): A
   if (made.kind === 'events') {
     const outputTokens = made.countOutputTokens()
     const reported = shortReported(made.reported)
-    return {
-      reply: replyText({ kind: 'events', reported, outputTokens }),
-      body: encoded(made.events),
-    }
+    const reply = replyText({ kind: 'events', reported, outputTokens })
+    const events = encoded(made.events)
+    return { reply, ...(given.watching === undefined ? { body: events } : watched(given, events)) }
   }
   const { body, reported, finishReason } = made
   const reply: AnswerReply = {
@@ -149,6 +148,13 @@ function understood({ answer, notes }: { answer: Uint8Array; notes: string }): A
     body: given.wantsText ? body : encoded(body as string),
     ...(ids.length > 0 && { ids: JSON.stringify(ids) }),
   }
+}
+
+function watched({ protocol, model, watching, requestId }: AnswerNotes, events: Uint8Array) {
+  const { upstreamModel, ...call } = watching!
+  const style = textStyles.get(protocol)!.stream!
+  const upstream = { model: upstreamModel }
+  return played(new TextStreamWatcher(style, { ...call, model }, upstream, requestId), events)
 }
 
 function requestOf({ callPlan, request }: { callPlan: string; request: string }): string {
@@ -180,7 +186,10 @@ function resultOfLine({ line, resultForm }: Extract<ThreadWork, { line: Uint8Arr
   return { rest: JSON.stringify(rest), body: encoded(body) }
 }
 
-const shortReported = ({ usage, raw }: Reported): Reported => ({ usage, raw: trimmed(raw) })
+const shortReported = (reported: Reported): Reported => ({
+  ...reported,
+  raw: trimmed(reported.raw),
+})
 
 const replyText = (reply: AnswerReply): string => JSON.stringify(reply)
 
@@ -237,9 +246,14 @@ function streamed(data: Extract<ThreadWork, { streamPlan: string }>): StreamResu
   const [reader, writer] = [upstreamStyles[to].newReader(reading), styles[from].newWriter(writing)]
   const given = { watcher, upstreamRequestId: requestId }
   const stream = new TranslatedStream(given, reader, writer, () => usage)
+  return played(stream, data.events)
+}
+
+/** A whole stream, as it comes to its watcher. */
+function played(stream: StreamWatcher, all: Uint8Array): StreamResult {
   const parts: Uint8Array[] = []
-  for (let at = 0; at < data.events.length; at += takenBytes) {
-    const out = stream.take(data.events.slice(at, at + takenBytes))
+  for (let at = 0; at < all.length; at += takenBytes) {
+    const out = stream.take(all.slice(at, at + takenBytes))
     if (out !== undefined) parts.push(out)
   }
   stream.close()
@@ -247,16 +261,15 @@ function streamed(data: Extract<ThreadWork, { streamPlan: string }>): StreamResu
   const finishReason = stream.finishReason()
   const rest: StreamRest = {
     reported: shortReported(stream.reported),
-    losses,
     events,
     outputTokens: stream.countOutputTokens(),
+    ...(losses !== undefined && { losses }),
     ...(outcome !== undefined && { outcome }),
     ...(finishReason !== undefined && { finishReason }),
   }
-  const body = new Uint8Array(Buffer.concat(parts))
   return {
     rest: JSON.stringify(rest),
-    body,
+    body: new Uint8Array(Buffer.concat(parts)),
     ...(ending !== undefined && { ending: new Uint8Array(ending) }),
   }
 }

@@ -252,6 +252,26 @@ describe.each([false, true])('iterations, as a stream: %p,', (stream) => {
   })
 })
 
+describe('a whole answer to a call for a stream', () => {
+  const letters = /x{5,}/g
+  test.each([
+    ...styles.map((style): [Style, object] => [style, {}]),
+    ['chat', { stream_options: { include_usage: true } }],
+  ] as const)('has the same events when it is large: %s %j', async (caller, more) => {
+    const shown = async (length: number) => {
+      const told: Told = { input: 1_000, output: 100, text: 'x'.repeat(length), whole: true }
+      const model = over('tiered', caller)
+      const { answer, id } = await ask({ caller, model, stream: true, told, more })
+      const text = await answer.text()
+      expect((await chargeOf(gateway, id))?.amount).toBe('-0.002')
+      expect(Math.max(...lengths(text))).toBe(length)
+      return text.replaceAll(letters, 'x')
+    }
+    const lengths = (text: string) => [...text.matchAll(letters)].map(({ 0: run }) => run.length)
+    expect(await shown(90_000)).toBe(await shown(100))
+  })
+})
+
 describe('service tiers', () => {
   const used = { input: 1_000, output: 100 }
   const ways = styles.flatMap((style) => [false, true].map((stream) => [style, stream] as const))
@@ -273,6 +293,18 @@ describe('service tiers', () => {
     expect(await at(null, { [field]: 'auto' })).toBe('0.002')
     expect(await at('batch', { [field]: 'auto' })).toBe('0.001')
   })
+
+  const pairs = styles.flatMap((caller) =>
+    styles.flatMap((to) => [false, true].map((stream) => [caller, to, stream] as const)),
+  )
+  test.each(pairs)(
+    'are charged as a large answer says, %s over %s, as a stream: %p',
+    async (caller, to, stream) => {
+      const told: Told = { ...used, tier: 'flex', text: 'hi '.repeat(30_000), whole: true }
+      const model = over('tiered', to)
+      expect(await chargedFor({ caller, model, stream, told })).toBe('0.0009')
+    },
+  )
 
   test('fast and priority are one tier where the price has one, and the asked one where it has both', async () => {
     const fast = { service_tier: 'fast' }

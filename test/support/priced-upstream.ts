@@ -21,6 +21,10 @@ export interface Told {
   speed?: string
   geo?: string
   iterations?: unknown
+  /** What it writes; absent: `hi`. */
+  text?: string
+  /** A whole answer, although a stream was asked for. */
+  whole?: true
   /** More fields of the usage. */
   more?: object
 }
@@ -99,11 +103,13 @@ const named = (type: string, data: Json): string =>
 const bare = (data: unknown): string =>
   `data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`
 
+const textOf = ({ text = 'hi' }: Told): string => text
+
 const tierOf = ({ tier }: Told): Json => (tier == null ? {} : { service_tier: tier })
 
 function replyIn(style: Style, told: Told, stream: boolean): Response {
   const usage = usages[style](told)
-  const made = writers[style](usage, told, stream)
+  const made = writers[style](usage, told, stream && told.whole !== true)
   const headers: Record<string, string> =
     style === 'generate' && told.tier != null ? { 'x-gemini-service-tier': told.tier } : {}
   return Array.isArray(made) ? streamReply(made, { headers }) : jsonReply(made, { headers })
@@ -115,7 +121,7 @@ const writers: Readonly<
   Record<Style, (usage: Json, told: Told, stream: boolean) => Json | string[]>
 > = {
   chat(usage, told, stream) {
-    const message = { role: 'assistant', content: 'hi' }
+    const message = { role: 'assistant', content: textOf(told) }
     const choice = { index: 0, finish_reason: 'stop' }
     if (!stream) {
       return {
@@ -127,7 +133,7 @@ const writers: Readonly<
       }
     }
     const chunk = { ...head, object: 'chat.completion.chunk' }
-    const delta = { role: 'assistant', content: 'hi' }
+    const delta = message
     return [
       bare({ ...chunk, choices: [{ index: 0, delta, finish_reason: null }], ...tierOf(told) }),
       bare({ ...chunk, choices: [{ ...choice, delta: {} }] }),
@@ -136,7 +142,8 @@ const writers: Readonly<
     ]
   },
   responses(usage, told, stream) {
-    const part = { type: 'output_text', text: 'hi', annotations: [] }
+    const text = textOf(told)
+    const part = { type: 'output_text', text, annotations: [] }
     const item = {
       type: 'message',
       id: 'msg_1',
@@ -166,16 +173,17 @@ const writers: Readonly<
       named('response.created', { response: begun }),
       named('response.output_item.added', { output_index: 0, item: { ...item, content: [] } }),
       named('response.content_part.added', { ...at, part: { ...part, text: '' } }),
-      named('response.output_text.delta', { ...at, delta: 'hi' }),
-      named('response.output_text.done', { ...at, text: 'hi' }),
+      named('response.output_text.delta', { ...at, delta: text }),
+      named('response.output_text.done', { ...at, text }),
       named('response.content_part.done', { ...at, part }),
       named('response.output_item.done', { output_index: 0, item }),
       named('response.completed', { response }),
     ]
   },
-  messages(usage, _, stream) {
+  messages(usage, told, stream) {
+    const text = textOf(told)
     const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'up' }
-    const content = [{ type: 'text', text: 'hi' }]
+    const content = [{ type: 'text', text }]
     if (!stream) return { ...message, content, stop_reason: 'end_turn', usage }
     // The last event of a stream says less than the first.
     const { cache_creation, service_tier, speed, inference_geo, iterations, ...rest } = usage
@@ -186,7 +194,7 @@ const writers: Readonly<
         message: { ...message, content: [], usage: { ...rest, ...first, output_tokens: 1 } },
       }),
       named('content_block_start', { index: 0, content_block: block }),
-      named('content_block_delta', { index: 0, delta: { type: 'text_delta', text: 'hi' } }),
+      named('content_block_delta', { index: 0, delta: { type: 'text_delta', text } }),
       named('content_block_stop', { index: 0 }),
       named('message_delta', {
         delta: { stop_reason: 'end_turn' },
@@ -195,8 +203,8 @@ const writers: Readonly<
       named('message_stop', {}),
     ]
   },
-  generate(usage, _, stream) {
-    const content = { role: 'model', parts: [{ text: 'hi' }] }
+  generate(usage, told, stream) {
+    const content = { role: 'model', parts: [{ text: textOf(told) }] }
     const answer = {
       candidates: [{ content, finishReason: 'STOP', index: 0 }],
       usageMetadata: usage,

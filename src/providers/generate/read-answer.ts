@@ -88,9 +88,10 @@ function readVectors(answer: Json): ReadAnswer | undefined {
   const { embedding, embeddings } = answer
   const vectors = Array.isArray(embeddings) ? embeddings : [embedding]
   if (vectors.length === 0 || !vectors.every(isVector)) return undefined
-  const { usage, raw } = readUsage(usageIn(answer))
+  const reported = readUsage(usageIn(answer))
+  const { usage } = reported
   return {
-    reported: { usage: usage && { ...usage, outputTokens: 0 }, raw },
+    reported: { ...reported, usage: usage && { ...usage, outputTokens: 0 } },
     text: () => '',
   }
 }

@@ -1,12 +1,17 @@
 // A stream of the generate style: unnamed events, each a part of the answer, without an end marker.
 // The answer is over when every candidate has a finish reason and the upstream ends its stream. Some
 // upstreams put a finish reason into every event, some send the usage behind it.
-import type { Reported } from '../../contract/provider.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { mergeUsage } from '../../styles/common/answer-usage.ts'
 import { blockReasonOf, candidatesOf, finishReasonOf } from '../../styles/generate/wire.ts'
 import { readErrorEvent } from '../common/errors.ts'
-import type { Json, StreamState, StreamStyle, Verdict } from '../text/style.ts'
+import {
+  type Json,
+  type StreamState,
+  type StreamStyle,
+  type Verdict,
+  withoutOutput,
+} from '../text/style.ts'
 import { fromAnswer, toAnswer } from './convert.ts'
 import { blocked, firstReason, nothing, readUsage, usageWithSearches } from './read-answer.ts'
 import { repairAnswer } from './repair.ts'
@@ -36,16 +41,9 @@ function read(data: Json, state: StreamState): Verdict {
   const verdict = candidates.length === 0 ? readBare(data, state) : readAll(candidates, state)
   if (verdict === 'over') return verdict
   const raw = mergeUsage(state.reported.raw, usageWithSearches(data, candidates))
-  if (raw !== undefined) state.reported = state.complete ? readUsage(raw) : withoutOutput(raw)
+  if (raw !== undefined)
+    state.reported = state.complete ? readUsage(raw) : withoutOutput(readUsage(raw))
   return verdict
-}
-
-/** The output that is reported before the end is not all of it. */
-function withoutOutput(raw: unknown): Reported {
-  const reported = readUsage(raw)
-  const { usage } = reported
-  const known = usage?.inputTokens !== undefined
-  return { ...reported, usage: known ? { ...usage, outputTokens: undefined } : undefined }
 }
 
 function readAll(candidates: readonly Json[], state: StreamState): Verdict {

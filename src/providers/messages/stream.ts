@@ -1,10 +1,15 @@
 // A stream of the messages style: named events; the first has the input usage, a late one the
 // output.
-import type { Reported } from '../../contract/provider.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { mergeUsage } from '../../styles/common/answer-usage.ts'
 import { readErrorEvent } from '../common/errors.ts'
-import type { Json, StreamState, StreamStyle, Verdict } from '../text/style.ts'
+import {
+  type Json,
+  type StreamState,
+  type StreamStyle,
+  type Verdict,
+  withoutOutput,
+} from '../text/style.ts'
 import { fromAnswer, toAnswer } from './convert.ts'
 import { repairEvent } from './repair.ts'
 import { readUsage } from './usage.ts'
@@ -25,7 +30,7 @@ function read(data: Json, state: StreamState): Verdict {
   switch (data['type']) {
     case 'message_start':
       // Its output count is preliminary: no usage yet.
-      state.reported = withoutOutput(usageOf(data['message']))
+      state.reported = withoutOutput(readUsage(usageOf(data['message'])))
       return 'pass'
     case 'message_delta':
       learn(state, data['usage'])
@@ -62,12 +67,5 @@ function learn(state: StreamState, usage: unknown): void {
     state.reported.usage?.outputTokens !== undefined ||
     usage['output_tokens'] != null ||
     usage['completion_tokens'] != null
-  state.reported = counted ? readUsage(merged) : withoutOutput(merged)
-}
-
-function withoutOutput(raw: unknown): Reported {
-  const reported = readUsage(raw)
-  const { usage } = reported
-  const known = usage?.inputTokens !== undefined
-  return { ...reported, usage: known ? { ...usage, outputTokens: undefined } : undefined }
+  state.reported = counted ? readUsage(merged) : withoutOutput(readUsage(merged))
 }

@@ -15,7 +15,7 @@ export const moderationsStyle: CallStyle = {
 }
 
 /** Nothing is written; what was read is all there is to report. */
-const withoutOutput = ({ usage, raw }: Reported): Reported => ({
+const withoutOutput = ({ usage, ...others }: Reported): Reported => ({
+  ...others,
   usage: usage && { ...usage, outputTokens: usage.outputTokens ?? 0 },
-  raw,
 })

@@ -10,6 +10,7 @@ import { notAnswered, upstreamRequestId } from '../common/errors.ts'
 import { isRefused, refusedAnswer } from '../common/refused-answer.ts'
 import { longAnswerBytes, understandLong } from './large/long-answers.ts'
 import { playedAnswer } from './large/played-answer.ts'
+import { ReadyStream } from './large/ready-stream.ts'
 import { type TextStyle, withServed } from './style.ts'
 import {
   failed,
@@ -65,8 +66,12 @@ export async function sendText(
 /** A stream was made of a whole answer. */
 function servedReply(reply: TextReply, served: ServedAs): TextReply {
   if (reply.kind === 'json') withServed(reply.reported, served)
-  else if (reply.kind === 'stream' && reply.watcher instanceof TextStreamWatcher) {
-    reply.watcher.served = served
+  else if (reply.kind === 'stream') {
+    const { watcher } = reply
+    if (watcher instanceof TextStreamWatcher || watcher instanceof ReadyStream) {
+      watcher.served = served
+    }
+    if (reply.whole !== undefined) withServed(reply.whole.reported, served)
   }
   return reply
 }

@@ -7,6 +7,7 @@ import type { TextCall } from '../../contract/requests.ts'
 import type { ReportedUsage, ServedAs } from '../../contract/usage.ts'
 import type { ShapedField } from '../../lib/http/event-shape.ts'
 import type { IdMarks } from './id-marks.ts'
+import type { SeenCalls } from './seen-calls.ts'
 
 export type Json = Readonly<Record<string, unknown>>
 
@@ -35,6 +36,13 @@ export interface ReadAnswer {
   finishReason?: unknown
 }
 
+/** The output that is reported before the end is not all of it. */
+export function withoutOutput(reported: Reported): Reported {
+  const { usage } = reported
+  const known = usage?.inputTokens !== undefined
+  return { ...reported, usage: known ? { ...usage, outputTokens: undefined } : undefined }
+}
+
 /** The state of a stream so far. */
 export interface StreamState {
   /** Not all of the call: a stream must not keep its request in memory. */
@@ -50,17 +58,9 @@ export interface StreamState {
   /** By the index of a choice: whether it has stopped. For styles that have no end marker. */
   stopped?: Map<unknown, boolean>
   /** By the index of a choice: its tool calls, for styles that number them. */
-  calls?: Map<number, SeenCall[]>
+  calls?: Map<number, SeenCalls>
   /** Its parts that are whole, for styles whose last event repeats them. */
   items?: Json[]
-}
-
-/** A tool call in a stream. */
-export interface SeenCall {
-  /** As the upstream gave it, and as the caller gets it. */
-  index: unknown
-  own: number
-  id: string
 }
 
 export const newState = (

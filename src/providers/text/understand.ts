@@ -33,8 +33,8 @@ export type Understood =
   | Answered
   | { kind: 'events'; events: string; reported: Reported; countOutputTokens: () => number }
 
-/** The same of a large one. */
-export type UnderstoodLong = Answered | { kind: 'whole'; whole: NonNullable<StreamReply['whole']> }
+/** The same of a large one; `whole`: it is not yet as the caller gets it. */
+export type UnderstoodLong = TextReply | { kind: 'whole'; whole: NonNullable<StreamReply['whole']> }
 
 /** The whole answer; converted to the requested form when the upstream mixed up the two. */
 export function understand(

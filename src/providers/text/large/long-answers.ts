@@ -2,7 +2,7 @@
 // wait for them. What comes back is what the same functions give without it.
 
 import type { HttpAnswer } from '../../../contract/http.ts'
-import type { TextReply, Upstream, UpstreamError } from '../../../contract/provider.ts'
+import type { Reported, TextReply, Upstream, UpstreamError } from '../../../contract/provider.ts'
 import type { TextCall } from '../../../contract/requests.ts'
 import { ensure } from '../../../lib/ensure.ts'
 import { mapInTurns } from '../../../lib/turns.ts'
@@ -28,7 +28,8 @@ import { translationThread } from './translation-thread.ts'
 /** Smaller answers take a few milliseconds, whatever their shape. */
 export const longAnswerBytes = 64 * 1024
 
-type WholeStream = NonNullable<Extract<TextReply, { kind: 'stream' }>['whole']>
+type StreamReply = Extract<TextReply, { kind: 'stream' }>
+type WholeStream = NonNullable<StreamReply['whole']>
 type JsonReply = Extract<TextReply, { kind: 'json' }>
 
 /** The bytes are gone for the caller. */
@@ -41,24 +42,19 @@ export async function understandLong(
   streamed: boolean,
 ): Promise<UnderstoodLong> {
   const requestId = upstreamRequestId(response)
-  const { markFor, queueKey = '', translating } = upstream
-  const isMarked = markFor !== undefined && style.ids !== undefined && !call.stream
-  const notes = notesOf(style, call, response, streamed)
-  const wantsText = isMarked || translating !== undefined
+  const { queueKey = '' } = upstream
+  const notes = JSON.stringify(notesOf(style, call, upstream, response, streamed))
   try {
-    const message = { answer: bytes, notes: JSON.stringify({ ...notes, wantsText }) }
+    const message = { answer: bytes, notes }
     const result = (await translationThread.run(queueKey, message, [bytes.buffer])) as AnswerResult
     const reply = JSON.parse(result.reply) as AnswerReply
     if (reply.kind === 'failed') return reply
+    if (reply.kind === 'events') return eventsOf(reply, result, requestId)
     const { body, ids } = result
     ensure(body !== undefined, 'an answer has a body')
-    if (reply.kind === 'events') {
-      const { reported, outputTokens } = reply
-      const events = body as Uint8Array<ArrayBuffer>
-      return { kind: 'whole', whole: { events, reported, outputTokens } }
-    }
     const { outputTokens, ...rest } = reply
-    const isAgain = isMarked && ids !== undefined && typeof body === 'string'
+    const { markFor } = upstream
+    const isAgain = markFor !== undefined && ids !== undefined && typeof body === 'string'
     return {
       ...rest,
       body: isAgain ? await withMarks(queueKey, body, JSON.parse(ids), markFor) : body,
@@ -70,21 +66,56 @@ export async function understandLong(
   }
 }
 
+/** As the caller gets them, or to be watched or translated. */
+function eventsOf(
+  { reported, outputTokens }: Extract<AnswerReply, { kind: 'events' }>,
+  { body, rest, ending }: AnswerResult,
+  requestId: string | undefined,
+): UnderstoodLong {
+  ensure(body instanceof Uint8Array, 'events are encoded')
+  if (rest === undefined) return { kind: 'whole', whole: { events: body, reported, outputTokens } }
+  return readyStream(reported, { rest, body, ...present({ ending }) }, requestId)
+}
+
+/** `reported` by the whole answer, which says more of how it was served. */
+function readyStream(
+  { served }: Reported,
+  { rest, body, ending }: StreamResult,
+  upstreamRequestId: string | undefined,
+): StreamReply {
+  const watcher = new ReadyStream(JSON.parse(rest) as StreamRest, body.length, ending)
+  watcher.served = served
+  return { kind: 'stream', answer: playedAnswer(body), watcher, upstreamRequestId }
+}
+
 function notesOf(
-  { protocol }: TextStyle,
-  { stream, model, makes, fields }: TextCall,
+  style: TextStyle,
+  call: TextCall,
+  { model: upstreamModel, markFor, translating }: Upstream,
   response: HttpAnswer,
   streamed: boolean,
-): Omit<AnswerNotes, 'wantsText'> {
+): AnswerNotes {
   const headers: Record<string, string> = {}
   for (const name of readHeaders) {
     const value = response.header(name)
     if (value !== undefined) headers[name] = value
   }
+  const { stream, model, makes, fields, choices, wantsUsage } = call
   const { encoding_format: encodingFormat } = fields
-  const { status } = response
-  const known = { protocol, streamed, stream, model, status, headers }
-  return { ...known, ...present({ makes, encodingFormat, requestId: upstreamRequestId(response) }) }
+  const isMarked = markFor !== undefined && style.ids !== undefined
+  const isTranslated = translating !== undefined
+  const isWatched = stream && !isMarked && !isTranslated
+  return {
+    protocol: style.protocol,
+    streamed,
+    stream,
+    model,
+    status: response.status,
+    headers,
+    wantsText: isTranslated || (isMarked && !stream),
+    ...present({ makes, encodingFormat, requestId: upstreamRequestId(response) }),
+    ...(isWatched && { watching: { choices, wantsUsage, upstreamModel } }),
+  }
 }
 
 async function withMarks(
@@ -124,16 +155,13 @@ export async function translateLongAnswer(
 export async function translateLongStream(
   plan: StreamPlan,
   texts: { fields: string; names: string },
-  { events }: WholeStream,
+  { events, reported }: WholeStream,
   queueKey = '',
 ): Promise<TextReply> {
   try {
     const message = { streamPlan: JSON.stringify(plan), events, ...texts }
     const result = await translationThread.run(queueKey, message, [events.buffer])
-    const { rest, body, ending } = result as StreamResult
-    const watcher = new ReadyStream(JSON.parse(rest) as StreamRest, body.length, ending)
-    const answer = playedAnswer(body)
-    return { kind: 'stream', answer, watcher, upstreamRequestId: plan.requestId }
+    return readyStream(reported, result as StreamResult, plan.requestId)
   } catch (cause) {
     return { kind: 'failed', error: unread(plan.requestId, cause) }
   }

@@ -1,12 +1,13 @@
 // A stream that was written in the thread as a whole, on its way to the caller.
 import type { Reported, StreamWatcher, UpstreamError } from '../../../contract/provider.ts'
+import { withServed } from '../style.ts'
 import type { StreamRest } from './thread-work.ts'
 
 export class ReadyStream implements StreamWatcher {
   outcome: 'finished' | UpstreamError | undefined
   ending: Uint8Array | undefined
   events = 0
-  readonly losses: readonly string[]
+  readonly losses: readonly string[] | undefined
   readonly reported: Reported
   readonly #rest: StreamRest
   readonly #allBytes: number
@@ -20,6 +21,10 @@ export class ReadyStream implements StreamWatcher {
     this.#lastEvents = lastEvents
     this.losses = rest.losses
     this.reported = rest.reported
+  }
+
+  set served(served: Reported['served']) {
+    withServed(this.reported, served)
   }
 
   take(chunk: Uint8Array): Uint8Array | undefined {

@@ -69,12 +69,21 @@ export interface AnswerNotes {
   requestId?: string
   /** The body is needed as text: it is translated, or its ids get suffixes. */
   wantsText: boolean
+  /** Of a stream that goes to the caller as the upstream's style has it. */
+  watching?: Watching
 }
 
-/** `reply` is an AnswerReply. */
+/** What has to be known of a call to watch its stream. */
+interface Watching extends Pick<TextCall, 'choices' | 'wantsUsage'> {
+  upstreamModel: string
+}
+
+/** `reply` is an AnswerReply; `rest` the StreamRest of a stream that was watched, `ending` its last events. */
 export interface AnswerResult {
   reply: string
   body?: string | Uint8Array<ArrayBuffer>
+  rest?: string
+  ending?: Uint8Array<ArrayBuffer>
   /** A list of the ids that are to get suffixes. */
   ids?: string
 }
@@ -155,7 +164,7 @@ export interface StreamResult {
 export interface StreamRest {
   outcome?: 'finished' | UpstreamError
   reported: Reported
-  losses: readonly string[]
+  losses?: readonly string[]
   events: number
   outputTokens: number
   finishReason?: string
