@@ -41,7 +41,7 @@ export async function readLong(
   if ('error' in read) return read
   if (read.rest.length > longRest) await nextTurn()
   try {
-    return { text: read.text, value: parseShortened(read.text, read) }
+    return { text: read.text, value: await parseShortened(read.text, read) }
   } catch (error) {
     return { text: read.text, error: (error as Error).message }
   }

@@ -139,7 +139,7 @@ function read({
     return { text, problem: JSON.stringify(scan.problem satisfies ScanProblem) }
   }
   try {
-    return { text, ...shorten(text, scan.long, owned) }
+    return { text, ...shorten(text, scan.long, owned, scan.cuts) }
   } catch (error) {
     return { text, error: (error as Error).message }
   }

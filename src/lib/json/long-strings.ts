@@ -2,6 +2,7 @@
 // decodes them; what is left is short enough to be parsed at once. Characters beyond Latin-1
 // anywhere would make parsing all of them slow.
 import { randomUUID } from 'node:crypto'
+import { type Cut, parsePieces } from './pieces.ts'
 
 /** Start and end of a string's characters, without its quotes. */
 export interface LongString {
@@ -21,6 +22,8 @@ export interface Shortened {
   mark: string
   /** Where the long strings are in the text, as JSON. */
   spans: string
+  /** Where the rest is cut to be parsed in pieces, as JSON. */
+  cuts: string
   /**
    * By number, with a `v` before it. Where only the text itself is passed on, just those that differ
    * from it because of escapes.
@@ -29,35 +32,51 @@ export interface Shortened {
 }
 
 /**
- * `strings` are values, in order. `owned`: they are passed on by themselves; a part of another text
+ * `strings` are values, in order; `cuts` those of a scan of the text. `owned`: they are passed on by themselves; a part of another text
  * would be copied each time. Throws what JSON.parse would.
  */
-export function shorten(text: string, strings: readonly LongString[], owned = false): Shortened {
+export function shorten(
+  text: string,
+  strings: readonly LongString[],
+  owned = false,
+  cuts: readonly Cut[] = [],
+): Shortened {
   const mark = `long:${randomUUID()}:`
-  const short: Shortened = { rest: '', mark, spans: JSON.stringify(strings) }
-  let at = 0
+  const short: Shortened = { rest: '', mark, spans: JSON.stringify(strings), cuts: '' }
+  const cutsInRest: Cut[] = []
+  let [at, cut] = [0, 0]
+  /** Those before the end of what has been taken over from there. */
+  const takeCuts = (end: number): void => {
+    for (; cut < cuts.length && cuts[cut]!.comma < end; cut++) {
+      const { comma, ...open } = cuts[cut]!
+      cutsInRest.push({ comma: short.rest.length + comma - at, ...open })
+    }
+  }
   for (const [number, { start, end }] of strings.entries()) {
+    takeCuts(start)
     const value = decoded(text, start, end) ?? (owned ? text.slice(start, end) : undefined)
     if (value !== undefined) short[`v${number}`] = value
     short.rest += `${text.slice(at, start)}${mark}${number}`
     at = end
   }
+  takeCuts(text.length)
   short.rest += text.slice(at)
+  short.cuts = JSON.stringify(cutsInRest)
   return short
 }
 
-/** The value of the whole text. Returns or throws what JSON.parse would. */
-export function parseShortened(text: string, short: Shortened): unknown {
+/** The value of the whole text, parsed in turns. Returns or throws what JSON.parse would. */
+export function parseShortened(text: string, short: Shortened): Promise<unknown> {
   const strings = JSON.parse(short.spans) as LongString[]
-  const value: unknown = JSON.parse(short.rest)
-  if (strings.length === 0) return value
+  const cuts = JSON.parse(short.cuts) as Cut[]
+  if (strings.length === 0) return parsePieces(short.rest, cuts)
   const values = new Map(
     strings.map(({ start, end }, number) => [
       `${short.mark}${number}`,
       short[`v${number}`] ?? text.slice(start, end),
     ]),
   )
-  return restored(value, values)
+  return parsePieces(short.rest, cuts, (piece) => restored(piece, values))
 }
 
 /** Undefined when the string equals its source. In stretches, because most have no escapes. */

@@ -2,11 +2,14 @@
 // and resume, so that a large text does not block the event loop. Leaves validity to the parser.
 import { type LongString, longString } from './long-strings.ts'
 import { endOfString } from './parse.ts'
+import { type Cut, pieceWork } from './pieces.ts'
 
 interface ScanLimits {
   depth: number
   /** Absent: the text is so short that no content makes it expensive. */
   work?: WorkLimits
+  /** Between two cuts; absent: the usual. */
+  pieceWork?: number
 }
 
 /** In nanoseconds of parsing, roughly. */
@@ -55,6 +58,13 @@ export class JsonScan {
   problem: ScanProblem | undefined
   /** Values that are long strings; only looked for where work is bounded. */
   readonly long: LongString[] = []
+  /** Where it is cut to be parsed in pieces; only looked for where work is bounded. */
+  readonly cuts: Cut[] = []
+  #cutWork = 0
+  /** Characters of the text up to here whose cost has been added. */
+  #weighed = 0
+  /** The outermost level since the last cut. */
+  #leastDepth = 0
   #at = 0
   /** Where the search for the end of an open string resumes; -1 outside of strings. */
   #stringAt = -1
@@ -111,7 +121,7 @@ export class JsonScan {
         at = this.#at
       } else {
         at++
-        if (code === comma) this.#comma()
+        if (code === comma) this.#comma(at)
         else if (code === openObject || code === openList) {
           if (!this.#open(code)) break
         } else if (code === closeObject || code === closeList) this.#close()
@@ -121,6 +131,7 @@ export class JsonScan {
     }
     this.#at = at
     this.#structure += structural * cost.structural
+    this.#weighed += structural
     this.#judgeWork()
     return this.problem !== undefined || (at >= length && this.#stringAt === -1)
   }
@@ -134,10 +145,34 @@ export class JsonScan {
     }
   }
 
-  #comma(): void {
+  #comma(behind: number): void {
     this.#structure += cost.separator
     this.#wantsKey = this.#isObject[this.#depth]!
     this.#entry[this.#depth]!++
+    if (this.#limits.work !== undefined && this.#depth > 0) this.#mayCut(behind)
+  }
+
+  #mayCut(behind: number): void {
+    // The cost of single characters is added when a run ends.
+    const others = (behind - this.#weighed) * cost.structural
+    const work = this.#structure + this.#characters + others
+    if (work - this.#cutWork < (this.#limits.pieceWork ?? pieceWork)) return
+    this.#cutWork = work
+    const open: Cut['open'] = []
+    for (let depth = 1; depth <= this.#depth; depth++) {
+      open.push({ isList: !this.#isObject[depth]!, key: this.#innerKey(depth) })
+    }
+    this.cuts.push({ comma: behind - 1, kept: this.#leastDepth, open })
+    this.#leastDepth = this.#depth
+  }
+
+  /** Under which name an open object has what is open in it. */
+  #innerKey(depth: number): string {
+    if (depth === this.#depth || !this.#isObject[depth]) return ''
+    const key = this.#firstKey[depth + 1]! - 1
+    // In what is no JSON there may be none.
+    if (key < this.#firstKey[depth]!) return ''
+    return this.#nameAt(this.#keyFrom[key]!, this.#keyTo[key]!)
   }
 
   #open(code: number): boolean {
@@ -159,6 +194,7 @@ export class JsonScan {
     this.#sets[this.#depth] = undefined
     this.#depth--
     this.#wantsKey = false
+    if (this.#depth < this.#leastDepth) this.#leastDepth = this.#depth
   }
 
   /** Scans the open string. False when it has to pause, or exceeds a limit. */
@@ -199,6 +235,7 @@ export class JsonScan {
 
   #weigh(start: number, end: number): void {
     const length = end - start
+    this.#weighed += length
     this.#characters += length * cost.character
     const isNew = length <= maxInterned && !this.#isInterned(start, end)
     if (this.#wantsKey) this.#structure += isNew ? cost.newKey : cost.key
