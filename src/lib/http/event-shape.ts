@@ -69,6 +69,17 @@ export class EventShape implements Shape {
     return false
   }
 
+  /** What the last event was like, if that is around a text which begins at `place` of it. */
+  lastAround(place: number, tailBytes: number): object | undefined {
+    const { place: own, tail } = this.#last ?? {}
+    return own === place && tail !== undefined && tail.length <= tailBytes ? this.#last : undefined
+  }
+
+  /** Whether events like that fit still. */
+  isLast(known: object): boolean {
+    return this.#last === known
+  }
+
   #isShared(bytes: Buffer, at: number, end: number): boolean {
     const { list } = this.#shared
     for (let i = 0; i < list.length; i++) {

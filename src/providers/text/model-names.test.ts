@@ -71,6 +71,45 @@ describe('plain events', () => {
     )
   })
 
+  test('that differ in their text alone pass as if each were read, whatever the text is and else differs', () => {
+    const shapes = [
+      (text: string) =>
+        `{"id":"1","model":"up","choices":[{"index":0,"delta":{"content":"${text}"},"finish_reason":null}]}`,
+      (text: string) =>
+        `{"id":"1","model":"up","choices":[{"index":0,"delta":{"content":"${text}","model":"inner"}}]}`,
+      (text: string) => `{"id":"1","model":"up","choices":[{"delta":{"reasoning":"${text}"}}]}`,
+      (text: string) => `{"id":"1","model":"up","${text}":"z","choices":[]}`,
+      (text: string) => `{"id":"1","model":"up","a":"${text}","b":"${text}"}`,
+      (text: string) => `{"id":"1","model":"${text}","choices":[{"delta":{"content":"a"}}]}`,
+    ]
+    const someText = fc.oneof(
+      fc.constantFrom(
+        '',
+        'a',
+        'model',
+        'mode',
+        '\\n',
+        '\\"model\\":\\"x',
+        '\\\\',
+        '\\u0041',
+        '[DONE]',
+      ),
+      fc.constantFrom('你好', 'a}', '{', ',', 'error', 'data: {', 'x'.repeat(900)),
+    )
+    const run = fc.tuple(fc.constantFrom(...shapes), fc.array(someText, { maxLength: 8 }))
+    fc.assert(
+      fc.property(fc.array(run, { maxLength: 5 }), places, (runs, at) => {
+        const all = [...runs.flatMap(([shape, some]) => some.map(shape)), finish]
+        const stream = all.map((text) => `data: ${text}\n\n`).join('') + end
+        const seen = watchStream(plainStyle, cut(stream, at), { restoreTo: 'own' })
+        const expected = all.map((text) => `data: ${restoreModel(text, 'own')}\n\n`).join('') + end
+        expect(seen.all).toBe(expected)
+        expect(seen.watcher.events).toBe(all.length)
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+
   test('are the same when the stream is cut at any byte', () => {
     const stream = [...objects, finish].map((text) => `data: ${text}\n\n`).join('') + end
     const whole = watchStream(plainStyle, [Buffer.from(stream)], { restoreTo: 'own' }).all
@@ -124,6 +163,19 @@ test('a read is passed on without a copy where no name is longer than the one th
   expect(restored(long)).toEqual({ text: long.replaceAll('upstream', 'own'), isSame: true })
   const short = event('up') + none
   expect(restored(short)).toEqual({ text: short.replaceAll('"up"', '"own"'), isSame: false })
+})
+
+test('an event around a text that is no single line is not passed with those around others', () => {
+  const event = (text: string) => `data: {"model":"up","a":"${text}","b":1}\n\n`
+  const alike = ['a', 'bc', 'd', 'e'].map(event).join('')
+  for (const text of ['f\n', 'f\ndata: g', 'f\n\n', '\\u0041', 'f"', 'f","c":"g']) {
+    const read = Buffer.from(alike + event(text))
+    const names = new ModelNames(ownName(['model'], 'own'), read, new Edits())
+    expect(names.findOdd(0, alike.length, { events: 0 })).toBe(-1)
+    const seen = { events: 0 }
+    expect(names.passFramed(0, read.length, seen)).toBe(alike.length)
+    expect(seen.events).toBe(4)
+  }
 })
 
 test('edits give the same in place and in a copy', () => {

@@ -2,7 +2,7 @@
 // finds the one place in each event and replaces its bytes. Nothing is parsed; an event in which the
 // place is not certain is left to be read by itself.
 import { ensure } from '../../lib/ensure.ts'
-import type { Shape } from '../../lib/http/sse.ts'
+import type { EventShape } from '../../lib/http/event-shape.ts'
 import { restoreModel, withModelIn } from '../../lib/json/splice.ts'
 import type { Edits } from '../../lib/text/edits.ts'
 import { oneLine } from './read-events.ts'
@@ -13,6 +13,7 @@ const [lineFeed, carriageReturn, space, quote, colon, backslash] = [
 ]
 const [openBrace, closeBrace, letterD, letterU] = [0x7b, 0x7d, 0x64, 0x75]
 const dataAt = 'data: '.length
+const blankLine = '\n\n'.length
 /** Any letter may be spelled that way, those of the field's name too. */
 const escapeStart = '\\u00'
 
@@ -30,7 +31,26 @@ export interface OwnName {
   begin?: Alike & { bytes: Uint8Array }
   /** The same from the character before its key to its end. */
   end?: Alike
+  /** All that events have in common that begin like that, but for one text. */
+  frame?: Frame
+  /** The last event that began like that, to learn a frame from; undefined: enough was learned. */
+  framed?: Buffer | undefined
+  frames?: number
 }
+
+/** An event around one text, which has the name before it and no other. */
+interface Frame {
+  head: DataView
+  /** Up to its blank line. */
+  tail: DataView
+  /** What the shape of events knew it by; undefined: it is asked each time. */
+  known: object | undefined
+}
+
+/** A stream whose events are all different is not learned from for ever. */
+const maxFrames = 8
+const maxFrameBytes = 1024
+const wordBytes = 4
 
 /** A text that many events have, with the name in it. */
 interface Alike {
@@ -62,14 +82,16 @@ export class ModelNames {
   readonly #next: number[]
   #nextEscape = -1
   /** What else each event must have. */
-  readonly #shape: Shape | undefined
+  readonly #shape: EventShape | undefined
+  readonly #view: DataView
 
-  constructor(own: OwnName, read: Buffer, edits: Edits, shape?: Shape) {
+  constructor(own: OwnName, read: Buffer, edits: Edits, shape?: EventShape) {
     this.#shape = shape
     this.#own = own
     this.#read = read
     this.#edits = edits
     this.#next = own.keys.map(() => -1)
+    this.#view = new DataView(read.buffer, read.byteOffset, read.length)
   }
 
   /** The read, one letter for each byte. Made only when there are events that are not alike. */
@@ -91,13 +113,74 @@ export class ModelNames {
   findOdd(start: number, end: number, seen: { events: number }): number {
     let at = start
     while (at < end) {
-      let next = this.#passAlike(at, end)
+      let next = this.#passFramed(at, end)
+      if (next === -1) next = this.#passAlike(at, end)
       if (next === -1) next = this.#passUsual(at)
       if (next === -1) return at
       seen.events++
       at = next
     }
     return -1
+  }
+
+  /**
+   * Behind the events from there on that differ from one before them in their text alone: nothing else has to be
+   * looked for in them. `seen` receives their number.
+   */
+  passFramed(start: number, end: number, seen: { events: number }): number {
+    let at = start
+    for (let next = this.#passFramed(at, end); next !== -1; next = this.#passFramed(at, end)) {
+      seen.events++
+      at = next
+    }
+    return at
+  }
+
+  /** Behind an event that differs from the last one in its text alone; -1 when it may differ elsewhere. */
+  #passFramed(at: number, end: number): number {
+    const { frame, begin } = this.#own
+    if (frame === undefined || begin === undefined) return -1
+    const { head, tail, known } = frame
+    const from = at + head.byteLength
+    if (from + tail.byteLength > end || !this.#has(head, at)) return -1
+    const read = this.#read
+    let p = from
+    for (let byte = read[p]; byte !== quote; byte = read[p]) {
+      if (byte === lineFeed || p >= end) return -1
+      if (byte === backslash && read[++p] === letterU) return -1
+      p++
+    }
+    const next = p + tail.byteLength
+    if (next > end || !this.#has(tail, p)) return -1
+    // The text may be the field's name, and be taken for it.
+    if (read[from] === this.#own.letter && this.#isKey(from - 1)) return -1
+    const isKnown = known !== undefined && this.#shape?.isLast(known) === true
+    if (!isKnown && !this.#fits(at, next - blankLine)) return -1
+    this.#edits.replace(at + dataAt + begin.nameAt, at + begin.bytes.length, this.#own.bytes)
+    return next
+  }
+
+  /** Four bytes at a time. */
+  #has(bytes: DataView, at: number): boolean {
+    const view = this.#view
+    const last = bytes.byteLength - wordBytes
+    for (let i = 0; i < last; i += wordBytes) {
+      if (view.getInt32(at + i) !== bytes.getInt32(i)) return false
+    }
+    return view.getInt32(at + last) === bytes.getInt32(last)
+  }
+
+  /** From an event that was judged by all its bytes, and the one before it. */
+  #learnFrame(at: number, end: number): void {
+    const own = this.#own
+    if (end - at > maxFrameBytes || (own.frames ?? 0) > maxFrames) return
+    const event = Buffer.from(this.#read.subarray(at, end))
+    own.frames = (own.frames ?? 0) + 1
+    const frame = own.framed && frameOf(own.framed, event)
+    own.framed = event
+    if (frame === undefined || frame.head.byteLength < own.begin!.bytes.length) return
+    const [textAt, behind] = [frame.head.byteLength - 1, frame.tail.byteLength - blankLine]
+    own.frame = { ...frame, known: this.#shape?.lastAround(textAt, behind) }
   }
 
   /** Behind an event that begins like the last one, judged by its bytes; -1 when that is not enough. */
@@ -117,7 +200,8 @@ export class ModelNames {
       if (read[p - 1] !== closeBrace || read[p + 1] !== lineFeed) return -1
       if (!this.#fits(at, p)) return -1
       this.#edits.replace(at + dataAt + begin.nameAt, at + bytes.length, this.#own.bytes)
-      return p + 2
+      this.#learnFrame(at, p + blankLine)
+      return p + blankLine
     }
     return -1
   }
@@ -209,6 +293,8 @@ export class ModelNames {
       const bytes = Buffer.from(this.#read.subarray(open - dataAt, end))
       const name = { nameAt: start - open, nameEnd: end - open }
       this.#own.begin = { text: alike, bytes, key: found, ...name }
+      delete this.#own.frame
+      this.#own.framed = undefined
     } else if (this.#isFlat(end, close - 1)) {
       const at = key - 1
       const alike = this.#copy(at, close)
@@ -238,6 +324,23 @@ export class ModelNames {
     }
     return true
   }
+}
+
+/** What two events have in common around the one text in which they differ; undefined: that is not all. */
+function frameOf(one: Buffer, other: Buffer): Omit<Frame, 'known'> | undefined {
+  const shorter = Math.min(one.length, other.length)
+  let same = 0
+  while (same < shorter && one[same] === other[same]) same++
+  let sameEnd = 0
+  while (sameEnd < shorter && one[one.length - 1 - sameEnd] === other[other.length - 1 - sameEnd]) {
+    sameEnd++
+  }
+  const head = one.lastIndexOf(quote, same - 1) + 1
+  const tailAt = one.indexOf(quote, one.length - sameEnd)
+  const tail = tailAt === -1 ? 0 : one.length - tailAt
+  if (head < wordBytes || tail < wordBytes || head + tail > shorter) return undefined
+  const bytes = new Uint8Array(one).buffer
+  return { head: new DataView(bytes, 0, head), tail: new DataView(bytes, one.length - tail, tail) }
 }
 
 /** One event, which is searched whole. */

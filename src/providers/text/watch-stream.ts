@@ -245,10 +245,13 @@ export class TextStreamWatcher implements StreamWatcher {
       return odd === -1 ? whole.length : odd
     }
     if (this.#held !== '') return at
-    const sign = nextSign(whole, at, texts, signs)
-    const start = sign === -1 ? whole.length : Math.max(at, startOfEvent(whole, sign))
+    const from = modelNames?.passFramed(at, whole.length, this) ?? at
+    if (from === whole.length) return from
+    const sign = nextSign(whole, from, texts, signs)
+    const start = sign === -1 ? whole.length : Math.max(from, startOfEvent(whole, sign))
     const odd =
-      modelNames?.findOdd(at, start, this) ?? findOddEvent(whole, at, start, this, undefined, shape)
+      modelNames?.findOdd(from, start, this) ??
+      findOddEvent(whole, from, start, this, undefined, shape)
     return odd === -1 ? start : odd
   }
 
