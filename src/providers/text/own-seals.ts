@@ -1,6 +1,6 @@
 // Calls in the caller's own style, which go upstream as they came: only seals of reasoning that the
 // upstream did not make are taken out first.
-import type { TextProvider, TextReply } from '../../contract/provider.ts'
+import type { Stop, TextProvider, TextReply, Upstream } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { type IsForeign, isEnvelope } from '../../styles/common/envelope.ts'
@@ -15,12 +15,18 @@ const isOurs: IsForeign = (seal) => typeof seal === 'string' && isEnvelope(seal)
 /** Reasoning without a seal, too. */
 const isAny: IsForeign = () => true
 
-export function sendOwn(style: Style, send: Send, sent: Parameters<Send>): Promise<TextReply> {
-  const [call, { withoutSeals, strict }] = sent
+export function sendOwn(
+  style: Style,
+  send: Send,
+  call: TextCall,
+  upstream: Upstream,
+  stop: Stop,
+): Promise<TextReply> {
+  const { withoutSeals, strict } = upstream
   const isForeign = withoutSeals ? isAny : isOurs
-  if (style.stripSeals(call.fields, isForeign) === call.fields) return send(...sent)
+  if (style.stripSeals(call.fields, isForeign) === call.fields) return send(call, upstream, stop)
   if (strict) return Promise.resolve(refused(notStrict(style.sealField)))
-  return sendStripped(style, send, sent, isForeign)
+  return sendStripped(style, send, [call, upstream, stop], isForeign)
 }
 
 /** For a question about the call; the same call if it has none. */

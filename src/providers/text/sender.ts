@@ -18,7 +18,7 @@ import { sendAs } from './translate.ts'
 import { sendEmbedding } from './translate-embedding.ts'
 
 export function senderFor(style: TextStyle): TextProvider['send'] {
-  const send: TextProvider['send'] = (...call) => sendText(style, ...call)
+  const send: TextProvider['send'] = (call, upstream, stop) => sendText(style, call, upstream, stop)
   const { protocol: to } = style
   const forward: TextProvider['send'] = (call, upstream, stop) => {
     const marked = upstream.autoCache ? marksFor(style, call, upstream) : undefined
@@ -29,8 +29,9 @@ export function senderFor(style: TextStyle): TextProvider['send'] {
   return (call, upstream, stop) => {
     const { translating } = upstream
     if (translating === undefined) {
-      const sent: Parameters<TextProvider['send']> = [call, upstream, stop]
-      return isStyle(to) ? sendOwn(styles[to], forward, sent) : send(...sent)
+      return isStyle(to)
+        ? sendOwn(styles[to], forward, call, upstream, stop)
+        : send(call, upstream, stop)
     }
     const { interface: from } = call
     const given = { call, upstream, translating }
