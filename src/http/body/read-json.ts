@@ -4,7 +4,7 @@ import { isUtf8 } from 'node:buffer'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import { longTextBytes, readLong } from '../../lib/json/json-thread.ts'
 import { isObject } from '../../lib/json/parse.ts'
-import { parsePieces } from '../../lib/json/pieces.ts'
+import { parseParts } from '../../lib/json/parse-parts.ts'
 import { JsonScan, type ScanProblem, scanShort, type WorkLimits } from '../../lib/json/scan.ts'
 import { nextTurn } from '../../lib/turns.ts'
 import type { RequestContext } from '../request-context.ts'
@@ -119,7 +119,7 @@ async function parseInTurns(
   await nextTurn()
   if (scan.problem !== undefined) return refusalFor(scan.problem, limits)
   try {
-    return asBody(text, await parsePieces(text, scan.cuts))
+    return asBody(text, await parseParts(text, scan.cuts))
   } catch (error) {
     return notJson((error as Error).message)
   }

@@ -5,19 +5,19 @@ import { JsonScan } from './scan.ts'
 
 const stretch = 1024 * 1024
 
-async function parsed(text: string, pieceWork?: number): Promise<unknown> {
-  const { long, cuts } = scanned(text, pieceWork)
+async function parsed(text: string, partWork?: number): Promise<unknown> {
+  const { long, cuts } = scanned(text, partWork)
   return parseShortened(text, shorten(text, long, false, cuts))
 }
 
 const stringsIn = (text: string): readonly LongString[] => scanned(text).long
 
-function scanned(text: string, pieceWork?: number): JsonScan {
+function scanned(text: string, partWork?: number): JsonScan {
   const work = { total: 1e12, structure: 1e12 }
   const scan = new JsonScan(text, {
     depth: 64,
     work,
-    ...(pieceWork !== undefined && { pieceWork }),
+    ...(partWork !== undefined && { partWork }),
   })
   while (!scan.run());
   expect(scan.problem).toBeUndefined()

@@ -2,7 +2,7 @@
 // decodes them; what is left is short enough to be parsed at once. Characters beyond Latin-1
 // anywhere would make parsing all of them slow.
 import { randomUUID } from 'node:crypto'
-import { type Cut, parsePieces } from './pieces.ts'
+import { type Cut, parseParts } from './parse-parts.ts'
 
 /** Start and end of a string's characters, without its quotes. */
 export interface LongString {
@@ -22,7 +22,7 @@ export interface Shortened {
   mark: string
   /** Where the long strings are in the text, as JSON. */
   spans: string
-  /** Where the rest is cut to be parsed in pieces, as JSON. */
+  /** Where the rest is cut to be parsed in parts, as JSON. */
   cuts: string
   /**
    * By number, with a `v` before it. Where only the text itself is passed on, just those that differ
@@ -69,14 +69,14 @@ export function shorten(
 export function parseShortened(text: string, short: Shortened): Promise<unknown> {
   const strings = JSON.parse(short.spans) as LongString[]
   const cuts = JSON.parse(short.cuts) as Cut[]
-  if (strings.length === 0) return parsePieces(short.rest, cuts)
+  if (strings.length === 0) return parseParts(short.rest, cuts)
   const values = new Map(
     strings.map(({ start, end }, number) => [
       `${short.mark}${number}`,
       short[`v${number}`] ?? text.slice(start, end),
     ]),
   )
-  return parsePieces(short.rest, cuts, (piece) => restored(piece, values))
+  return parseParts(short.rest, cuts, (part) => restored(part, values))
 }
 
 /** Undefined when the string equals its source. In stretches, because most have no escapes. */

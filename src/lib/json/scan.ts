@@ -2,14 +2,14 @@
 // and resume, so that a large text does not block the event loop. Leaves validity to the parser.
 import { type LongString, longString } from './long-strings.ts'
 import { endOfString } from './parse.ts'
-import { type Cut, pieceWork } from './pieces.ts'
+import { type Cut, partWork } from './parse-parts.ts'
 
 interface ScanLimits {
   depth: number
   /** Absent: the text is so short that no content makes it expensive. */
   work?: WorkLimits
   /** Between two cuts; absent: the usual. */
-  pieceWork?: number
+  partWork?: number
 }
 
 /** In nanoseconds of parsing, roughly. */
@@ -58,13 +58,13 @@ export class JsonScan {
   problem: ScanProblem | undefined
   /** Values that are long strings; only looked for where work is bounded. */
   readonly long: LongString[] = []
-  /** Where it is cut to be parsed in pieces; only looked for where work is bounded. */
+  /** Where it is cut to be parsed in parts; only looked for where work is bounded. */
   readonly cuts: Cut[] = []
   #cutWork = 0
   /** Characters of the text up to here whose cost has been added. */
   #weighed = 0
   /** The outermost level since the last cut. */
-  #leastDepth = 0
+  #minDepth = 0
   #at = 0
   /** Where the search for the end of an open string resumes; -1 outside of strings. */
   #stringAt = -1
@@ -156,14 +156,14 @@ export class JsonScan {
     // The cost of single characters is added when a run ends.
     const others = (behind - this.#weighed) * cost.structural
     const work = this.#structure + this.#characters + others
-    if (work - this.#cutWork < (this.#limits.pieceWork ?? pieceWork)) return
+    if (work - this.#cutWork < (this.#limits.partWork ?? partWork)) return
     this.#cutWork = work
     const open: Cut['open'] = []
     for (let depth = 1; depth <= this.#depth; depth++) {
       open.push({ isList: !this.#isObject[depth]!, key: this.#innerKey(depth) })
     }
-    this.cuts.push({ comma: behind - 1, kept: this.#leastDepth, open })
-    this.#leastDepth = this.#depth
+    this.cuts.push({ comma: behind - 1, kept: this.#minDepth, open })
+    this.#minDepth = this.#depth
   }
 
   /** Under which name an open object has what is open in it. */
@@ -194,7 +194,7 @@ export class JsonScan {
     this.#sets[this.#depth] = undefined
     this.#depth--
     this.#wantsKey = false
-    if (this.#depth < this.#leastDepth) this.#leastDepth = this.#depth
+    if (this.#depth < this.#minDepth) this.#minDepth = this.#depth
   }
 
   /** Scans the open string. False when it has to pause, or exceeds a limit. */

@@ -239,20 +239,17 @@ export class TextStreamWatcher implements StreamWatcher {
   /** Start of the next event that must be parsed; the end when there is none. */
   #nextOdd(whole: Buffer, at: number, signs: number[], modelNames: ModelNames | undefined): number {
     const { names, texts } = this.#unread
-    const shape = this.#repair?.shape
-    if (names !== undefined) {
-      const odd = findOddEvent(whole, at, whole.length, this, names, shape)
-      return odd === -1 ? whole.length : odd
+    let [from, end] = [at, whole.length]
+    if (names === undefined) {
+      if (this.#held !== '') return at
+      from = modelNames?.passFramed(at, end, this) ?? at
+      const sign = nextSign(whole, from, texts, signs)
+      if (sign !== -1) end = Math.max(from, startOfEvent(whole, sign))
     }
-    if (this.#held !== '') return at
-    const from = modelNames?.passFramed(at, whole.length, this) ?? at
-    if (from === whole.length) return from
-    const sign = nextSign(whole, from, texts, signs)
-    const start = sign === -1 ? whole.length : Math.max(from, startOfEvent(whole, sign))
-    const odd =
-      modelNames?.findOdd(from, start, this) ??
-      findOddEvent(whole, from, start, this, undefined, shape)
-    return odd === -1 ? start : odd
+    const odd = modelNames
+      ? modelNames.findOdd(from, end, this)
+      : findOddEvent(whole, from, end, this, names, this.#repair?.shape)
+    return odd === -1 ? end : odd
   }
 
   close(): void {

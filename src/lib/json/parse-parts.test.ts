@@ -1,8 +1,8 @@
-// What is parsed in pieces is what the parser makes of the whole, wherever it is cut; and what the parser
+// What is parsed in parts is what the parser makes of the whole, wherever it is cut; and what the parser
 // refuses is refused.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { parsePieces, pieceWork } from './pieces.ts'
+import { parseParts, partWork } from './parse-parts.ts'
 import { JsonScan } from './scan.ts'
 
 const work = { total: 1e12, structure: 1e12 }
@@ -11,17 +11,17 @@ function scanned(text: string, each?: number): JsonScan {
   const scan = new JsonScan(text, {
     depth: 64,
     work,
-    ...(each !== undefined && { pieceWork: each }),
+    ...(each !== undefined && { partWork: each }),
   })
   while (!scan.run());
   return scan
 }
 
-/** `each`: the work of a piece; 1 cuts at every comma. */
-function inPieces(text: string, each: number): Promise<unknown> {
+/** `each`: the work of a part; 1 cuts at every comma. */
+function inParts(text: string, each: number): Promise<unknown> {
   const { problem, cuts } = scanned(text, each)
   expect(problem).toBeUndefined()
-  return parsePieces(text, cuts)
+  return parseParts(text, cuts)
 }
 
 const spaces = fc.constantFrom('', ' ', '\n\t', '  \r\n')
@@ -60,7 +60,7 @@ test('any text, cut anywhere, is what the parser makes of the whole', async () =
   await fc.assert(
     fc.asyncProperty(objects, eachWork, async (text, each) => {
       fc.pre(scanned(text, each).problem === undefined)
-      expect(await inPieces(text, each)).toStrictEqual(JSON.parse(text))
+      expect(await inParts(text, each)).toStrictEqual(JSON.parse(text))
     }),
     { numRuns: 500 },
   )
@@ -68,7 +68,7 @@ test('any text, cut anywhere, is what the parser makes of the whole', async () =
 
 test('keys stay in the order of the text', async () => {
   const text = '{"b":1,"a":{"y":1,"x":[1,{"d":1,"c":2}],"w":3},"9":1,"8":2}'
-  expect(JSON.stringify(await inPieces(text, 1))).toBe(JSON.stringify(JSON.parse(text)))
+  expect(JSON.stringify(await inParts(text, 1))).toBe(JSON.stringify(JSON.parse(text)))
 })
 
 const parses = (text: string): boolean => {
@@ -96,8 +96,8 @@ test('a text that is spoiled anywhere is refused if the parser refuses it, and e
     fc.asyncProperty(spoiled, eachWork, async (text, each) => {
       const { problem, cuts } = scanned(text, each)
       fc.pre(problem === undefined)
-      if (parses(text)) expect(await parsePieces(text, cuts)).toStrictEqual(JSON.parse(text))
-      else await expect(parsePieces(text, cuts)).rejects.toThrow(SyntaxError)
+      if (parses(text)) expect(await parseParts(text, cuts)).toStrictEqual(JSON.parse(text))
+      else await expect(parseParts(text, cuts)).rejects.toThrow(SyntaxError)
     }),
     { numRuns: 1_000 },
   )
@@ -128,7 +128,7 @@ describe('no JSON, cut at a comma, is not made JSON by what is opened and closed
     '{"a":1,"b":}',
   ])('%s', async (text) => {
     expect(parses(text)).toBe(false)
-    await expect(inPieces(text, 1)).rejects.toThrow(SyntaxError)
+    await expect(inParts(text, 1)).rejects.toThrow(SyntaxError)
   })
 })
 
@@ -144,11 +144,11 @@ test('the work between two cuts is bounded, whatever the text has; short texts a
     expect(cuts.length).toBeGreaterThanOrEqual(2)
     const ends = [...cuts.map(({ comma }) => comma), text.length]
     ends.reduce((from, to) => {
-      // No piece has twice the work that it may have.
-      expect(scanned(text.slice(from, to), 2 * pieceWork).cuts).toEqual([])
+      // No part has twice the work that it may have.
+      expect(scanned(text.slice(from, to), 2 * partWork).cuts).toEqual([])
       return to
     }, 0)
-    expect(Bun.deepEquals(await parsePieces(text, cuts), JSON.parse(text))).toBe(true)
+    expect(Bun.deepEquals(await parseParts(text, cuts), JSON.parse(text))).toBe(true)
   }
   expect(scanned('{"a":[1,2,3]}').cuts).toEqual([])
 })

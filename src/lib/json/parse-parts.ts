@@ -1,10 +1,10 @@
-// A long JSON text, parsed piece by piece with other work in between: the parser itself cannot pause. A scan
-// says where to cut; each piece is made a text of its own by opening and closing what is open at its ends, and
-// its values are put where the pieces before it left off.
+// A long JSON text, parsed part by part with other work in between: the parser itself cannot pause. A scan
+// says where to cut; each part is made a text of its own by opening and closing what is open at its ends, and
+// its values are put where the parts before it left off.
 import { nextTurn } from '../turns.ts'
 
 /** So much work is parsed at once, by the weights of a scan: in nanoseconds, roughly. */
-export const pieceWork = 4e6
+export const partWork = 4e6
 
 export interface Cut {
   /** Where the comma is at which the text is cut. */
@@ -25,15 +25,15 @@ type Holder = unknown[] | Record<string, unknown>
 
 /**
  * The value of the whole text, parsed in turns. Returns or throws what JSON.parse would, but for the words of
- * an error. No key may stand twice in an object. `finish`: what is done with each piece before it is used.
+ * an error. No key may stand twice in an object. `finish`: what is done with each part before it is used.
  */
-export async function parsePieces(
+export async function parseParts(
   text: string,
   cuts: readonly Cut[],
-  finish: (piece: unknown) => unknown = (piece) => piece,
+  finish: (part: unknown) => unknown = (part) => part,
 ): Promise<unknown> {
   if (cuts.length === 0) return finish(JSON.parse(text))
-  /** By level: what the next piece goes on with. */
+  /** By level: what the next part goes on with. */
   const holders: Holder[] = []
   let before: readonly Open[] = []
   let from = 0
@@ -44,9 +44,9 @@ export async function parsePieces(
     const top = Math.max(cut?.kept ?? 0, 1) - 1
     const source = text.slice(from, to)
     if (isMisplaced(source, from > 0, cut !== undefined)) throw misplacedComma
-    const piece = finish(JSON.parse(opened(before, top) + source + closed(open, top))) as Holder
-    if (holders.length === 0) holders.push(piece)
-    else goOn(holders, before, top, piece)
+    const part = finish(JSON.parse(opened(before, top) + source + closed(open, top))) as Holder
+    if (holders.length === 0) holders.push(part)
+    else goOn(holders, before, top, part)
     // What is open at its end: in the last values of what it has brought.
     holders.length = top + 1
     for (let level = top; level < open.length - 1; level++) {
@@ -58,7 +58,7 @@ export async function parsePieces(
   return holders[0]
 }
 
-/** What is opened and closed around a piece would hide that nothing stands behind a comma, or before it. */
+/** What is opened and closed around a part would hide that nothing stands behind a comma, or before it. */
 function isMisplaced(source: string, isBehind: boolean, isBefore: boolean): boolean {
   const values = source.trim()
   const [first, last] = [values[0], values.at(-1)]
@@ -88,9 +88,9 @@ function closed(open: readonly Open[], top: number): string {
   return text
 }
 
-/** Puts the values of a piece behind those that the levels have. */
-function goOn(holders: readonly Holder[], before: readonly Open[], top: number, piece: Holder) {
-  let added: Holder = piece
+/** Puts the values of a part behind those that the levels have. */
+function goOn(holders: readonly Holder[], before: readonly Open[], top: number, part: Holder) {
+  let added: Holder = part
   for (let level = top; level < before.length; level++) {
     const holder = holders[level]!
     const inner = level < before.length - 1
