@@ -64,13 +64,14 @@ function pathOf(url: string): string {
 
 export type AnswerHeaders = Record<string, string>
 
-/** The names of the request id that SDKs look for. */
-const idHeaders = ['x-gateway-request-id', 'x-request-id', 'request-id'] as const
-
-/** Headers of every answer: the request id under each of its names, and CORS if asked. */
+/** Headers of every answer: the request id under each name an SDK looks for, and CORS if asked. */
 export function answerHeaders(x: RequestContext, contentType: string): AnswerHeaders {
-  const headers: AnswerHeaders = { 'content-type': contentType }
-  for (const name of idHeaders) headers[name] = x.requestId
+  const headers: AnswerHeaders = {
+    'content-type': contentType,
+    'x-gateway-request-id': x.requestId,
+    'x-request-id': x.requestId,
+    'request-id': x.requestId,
+  }
   const origin = x.request.headers.get('origin')
   if (origin !== null && x.dialect.browsers) {
     headers['access-control-allow-origin'] = origin
@@ -86,34 +87,10 @@ export function answerJson(
   status = 200,
   extra?: AnswerHeaders,
 ): Response {
+  const headers = answerHeaders(x, 'application/json')
   x.connection.answerReady?.()
-  return new Response(body, { status, headers: headersOf(x, plainJson, extra) })
-}
-
-/** Headers of a kind of answer that differ in the request id alone: a response copies what it is given. */
-const plainJson = { type: 'application/json', usual: {}, plain: new Headers() }
-const plainEvents = {
-  type: 'text/event-stream; charset=utf-8',
-  usual: { 'cache-control': 'no-cache', 'x-accel-buffering': 'no' },
-  plain: new Headers(),
-}
-for (const { type, usual, plain } of [plainJson, plainEvents]) {
-  for (const [name, value] of Object.entries({ 'content-type': type, ...usual })) {
-    plain.set(name, value)
-  }
-}
-
-/** Made for each answer, they take four times as long as the answer itself. */
-function headersOf(
-  x: RequestContext,
-  { type, usual, plain }: typeof plainJson | typeof plainEvents,
-  extra?: AnswerHeaders,
-): Headers | AnswerHeaders {
-  if (extra !== undefined || x.request.headers.get('origin') !== null) {
-    return { ...answerHeaders(x, type), ...extra, ...usual }
-  }
-  for (const name of idHeaders) plain.set(name, x.requestId)
-  return plain
+  if (extra !== undefined) Object.assign(headers, extra)
+  return new Response(body, { status, headers })
 }
 
 export function answerStream(
@@ -123,13 +100,21 @@ export function answerStream(
 ): Response {
   return new Response(
     bodyOf(stream, () => x.connection.keepOpen(1)),
-    { headers: headersOf(x, plainEvents, extra) },
+    { headers: streamHeaders(x, extra) },
   )
 }
 
 /** Events that are all there. */
 export const answerEvents = (x: RequestContext, events: string): Response =>
-  new Response(events, { headers: headersOf(x, plainEvents) })
+  new Response(events, { headers: streamHeaders(x) })
+
+function streamHeaders(x: RequestContext, extra?: AnswerHeaders): AnswerHeaders {
+  const headers = answerHeaders(x, 'text/event-stream; charset=utf-8')
+  if (extra !== undefined) Object.assign(headers, extra)
+  headers['cache-control'] = 'no-cache'
+  headers['x-accel-buffering'] = 'no'
+  return headers
+}
 
 const exposed =
   'x-gateway-request-id, x-request-id, request-id, retry-after, x-should-retry, ' +
