@@ -147,13 +147,10 @@ export class ModelNames {
     let p = from
     for (let byte = read[p]; byte !== quote; byte = read[p]) {
       if (byte === lineFeed || p >= end) return -1
-      if (byte === backslash && read[++p] === letterU) return -1
-      p++
+      p += byte === backslash ? 2 : 1
     }
     const next = p + tail.byteLength
     if (next > end || !this.#has(tail, p)) return -1
-    // The text may be the field's name, and be taken for it.
-    if (read[from] === this.#own.letter && this.#isKey(from - 1)) return -1
     const isKnown = known !== undefined && this.#shape?.isLast(known) === true
     if (!isKnown && !this.#fits(at, next - blankLine)) return -1
     this.#edits.replace(at + dataAt + begin.nameAt, at + begin.bytes.length, this.#own.bytes)
@@ -326,7 +323,7 @@ export class ModelNames {
   }
 }
 
-/** What two events have in common around the one text in which they differ; undefined: that is not all. */
+/** What two events have in common around the one text in which they differ, a value; undefined: that is not all. */
 function frameOf(one: Buffer, other: Buffer): Omit<Frame, 'known'> | undefined {
   const shorter = Math.min(one.length, other.length)
   let same = 0
@@ -339,6 +336,8 @@ function frameOf(one: Buffer, other: Buffer): Omit<Frame, 'known'> | undefined {
   const tailAt = one.indexOf(quote, one.length - sameEnd)
   const tail = tailAt === -1 ? 0 : one.length - tailAt
   if (head < wordBytes || tail < wordBytes || head + tail > shorter) return undefined
+  // A key could be any, such as one for which events are parsed.
+  if (/^"\s*:/.test(one.toString('latin1', tailAt))) return undefined
   const bytes = new Uint8Array(one).buffer
   return { head: new DataView(bytes, 0, head), tail: new DataView(bytes, one.length - tail, tail) }
 }
