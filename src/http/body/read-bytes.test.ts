@@ -74,3 +74,16 @@ test.each([1_500_000, undefined])(
     expect((read as { text: string }).text === bytes.toString()).toBe(true)
   },
 )
+
+test('a body of 128 KB is not too much work, whatever it has, and a longer one may be', async () => {
+  const read = (length: number) => {
+    let text = '{"list":['
+    for (let i = 0; text.length < length - 24; i++) text += `{"key ${i}":"${i}"},`
+    const bytes = Buffer.from(`${text}0]}`)
+    return readJsonObject(contextFor(bytes, bytes.length), limits)
+  }
+  for (const length of [60_000, 70_000, 128 * 1024]) {
+    expect(await read(length)).toHaveProperty('fields.list')
+  }
+  expect(await read(2_000_000)).toMatchObject({ code: 'request_too_large' })
+})

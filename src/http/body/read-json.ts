@@ -25,6 +25,9 @@ export interface JsonBody {
 
 /** Parsing a text of this length takes a few milliseconds, whatever its shape. */
 const shortText = 64 * 1024
+/** What is not longer is parsed in turns, and never too much work. */
+const mediumText = 128 * 1024
+const anyWork: WorkLimits = { total: Number.POSITIVE_INFINITY, structure: Number.POSITIVE_INFINITY }
 /** Steps of a scan in one turn; each takes some ten nanoseconds. */
 const stepsPerTurn = 100_000
 
@@ -95,7 +98,8 @@ function readText(
   work: WorkLimits,
 ): JsonBody | Refusal | Promise<JsonBody | Refusal> {
   if (!beginsObject(text)) return notAnObject
-  return text.length <= shortText ? parseShort(text, limits) : parseInTurns(text, limits, work)
+  if (text.length <= shortText) return parseShort(text, limits)
+  return parseInTurns(text, limits, text.length <= mediumText ? anyWork : work)
 }
 
 function parseShort(text: string, limits: BodyLimits): JsonBody | Refusal {

@@ -33,7 +33,7 @@ export interface OwnName {
   end?: Alike
   /** All that events have in common that begin like that, but for one text. */
   frame?: Frame
-  /** The last event that began like that, to learn a frame from; undefined: enough was learned. */
+  /** The last event that was judged by all its bytes, to learn a frame from, and how many there were. */
   framed?: Buffer | undefined
   frames?: number
 }
